@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "plan.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tables.h"
+
+enum { MAX_SIZE = 65535, DEFAULT_QUANTIZER = 4, DEFAULT_MBS_PER_SLICE = 8, UNSPECIFIED_COLOR = 2 };
+
+static const char default_encoder_id[] = "prnv";
+
+__attribute__((format(printf, 2, 3))) static PnvStatus refuse(char *error, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(error, PNV_ERROR_BYTES, format, args);
+    va_end(args);
+    return PNV_EINVAL;
+}
+
+static PnvStatus check_range(char *error, const char *name, int value, int min, int max)
+{
+    if (value >= min && value <= max)
+        return PNV_OK;
+    return refuse(error, "%s %d is outside %d..%d", name, value, min, max);
+}
+
+/** A fraction that may be unknown: 0/0, 0/1 or positive/positive. */
+static PnvStatus check_fraction(char *error, const char *name, int n, int d)
+{
+    if (n >= 0 && d >= 0 && (n == 0 || d > 0))
+        return PNV_OK;
+    return refuse(error, "%s %d/%d is not a fraction; 0/1 means unknown", name, n, d);
+}
+
+static PnvStatus check_profile(char *error, const PnvParams *p)
+{
+    const PnvProfileInfo *info = pnv_profile_info(p->profile);
+
+    if (p->chroma != PNV_CHROMA_422 && p->chroma != PNV_CHROMA_444)
+        return refuse(error, "chroma %d is neither 4:2:2 (%d) nor 4:4:4 (%d)", (int)p->chroma, PNV_CHROMA_422,
+                      PNV_CHROMA_444);
+    if (!info)
+        return p->profile == PNV_PROFILE_AUTO ? PNV_OK
+                                              : refuse(error, "profile %d is none of 0..6", (int)p->profile);
+    if (info->chroma != p->chroma)
+        return refuse(error, "profile %s takes %s pictures, not %s", info->name,
+                      info->chroma == PNV_CHROMA_422 ? "4:2:2" : "4:4:4",
+                      p->chroma == PNV_CHROMA_422 ? "4:2:2" : "4:4:4");
+    return PNV_OK;
+}
+
+static PnvStatus check_encoder_id(char *error, const char *id)
+{
+    if (!id)
+        return PNV_OK;
+    const size_t n = strnlen(id, 5);
+    if (n != 4)
+        return refuse(error, "encoder_id \"%.40s\" has %s than four characters", id, n < 4 ? "less" : "more");
+    for (int i = 0; i < 4; i++) {
+        if (id[i] < 0x20 || id[i] > 0x7e)
+            return refuse(error, "encoder_id has byte 0x%02x; only printable ASCII is allowed", (unsigned char)id[i]);
+    }
+    return PNV_OK;
+}
+
+static PnvStatus check_params(char *error, const PnvParams *p)
+{
+    const struct { const char *name; int value, min, max; } ranges[] = {
+        {"width", p->width, 1, MAX_SIZE},
+        {"height", p->height, 1, MAX_SIZE},
+        {"rounding", (int)p->rounding, PNV_ROUNDING_NEAREST, PNV_ROUNDING_NEAREST},
+        {"color_primaries", p->color_primaries, 0, 255},
+        {"transfer_characteristic", p->transfer_characteristic, 0, 255},
+        {"matrix_coefficients", p->matrix_coefficients, 0, 255},
+        {"backend", (int)p->backend, PNV_BACKEND_AUTO, PNV_BACKEND_CUDA},
+        {"threads", p->threads, 0, PNV_MAX_THREADS},
+        {"frames_in_flight", p->frames_in_flight, 0, PNV_MAX_FRAMES_IN_FLIGHT},
+    };
+    PnvStatus status = PNV_OK;
+
+    for (size_t i = 0; status == PNV_OK && i < sizeof ranges / sizeof *ranges; i++)
+        status = check_range(error, ranges[i].name, ranges[i].value, ranges[i].min, ranges[i].max);
+    if (status == PNV_OK && p->quantizer) /* 0 stands for the default */
+        status = check_range(error, "quantizer", p->quantizer, PNV_QUANTIZER_MIN, PNV_QUANTIZER_MAX);
+    if (status == PNV_OK && p->depth != 8 && p->depth != 10 && p->depth != 12)
+        status = refuse(error, "depth %d is not 8, 10 or 12 bits", p->depth);
+    const int mbs = p->mbs_per_slice;
+    if (status == PNV_OK && mbs && mbs != 1 && mbs != 2 && mbs != 4 && mbs != 8)
+        status = refuse(error, "mbs_per_slice %d is not 1, 2, 4 or 8", mbs);
+    if (status == PNV_OK)
+        status = check_fraction(error, "fps", p->fps_n, p->fps_d);
+    if (status == PNV_OK)
+        status = check_fraction(error, "par", p->par_n, p->par_d);
+    if (status == PNV_OK)
+        status = check_profile(error, p);
+    return status == PNV_OK ? check_encoder_id(error, p->encoder_id) : status;
+}
+
+static void resolve_defaults(PnvParams *p)
+{
+    if (p->profile == PNV_PROFILE_AUTO)
+        p->profile = p->chroma == PNV_CHROMA_444 ? PNV_PROFILE_4444 : PNV_PROFILE_HQ;
+    if (!p->quantizer)
+        p->quantizer = DEFAULT_QUANTIZER;
+    if (!p->mbs_per_slice)
+        p->mbs_per_slice = DEFAULT_MBS_PER_SLICE;
+    if (!p->color_primaries)
+        p->color_primaries = UNSPECIFIED_COLOR;
+    if (!p->transfer_characteristic)
+        p->transfer_characteristic = UNSPECIFIED_COLOR;
+    if (!p->matrix_coefficients)
+        p->matrix_coefficients = UNSPECIFIED_COLOR;
+}
+
+static PnvFrameHeader make_header(const PnvParams *p, const PnvProfileInfo *profile)
+{
+    PnvFrameHeader h = {
+        .width = p->width,
+        .height = p->height,
+        .chroma = p->chroma,
+        .aspect_code = pnv_layout_aspect_code(p->width, p->height, p->par_n, p->par_d),
+        .frame_rate_code = pnv_layout_frame_rate_code(p->fps_n, p->fps_d),
+        .color_primaries = p->color_primaries,
+        .transfer_characteristic = p->transfer_characteristic,
+        .matrix_coefficients = p->matrix_coefficients,
+        .luma_matrix = profile->luma_matrix,
+        .chroma_matrix = profile->chroma_matrix,
+    };
+    memcpy(h.encoder_id, p->encoder_id ? p->encoder_id : default_encoder_id, 4);
+    return h;
+}
+
+PnvStatus pnv_plan(PnvPlan *plan, const PnvParams *params, char *error)
+{
+    const PnvStatus status = check_params(error, params);
+    if (status != PNV_OK)
+        return status;
+
+    *plan = (PnvPlan){.params = *params};
+    PnvParams *p = &plan->params;
+    resolve_defaults(p);
+    plan->grid = pnv_grid(p->width, p->height, p->mbs_per_slice);
+    const uint64_t bound = PNV_FRAME_START_BYTES + pnv_picture_bound(&plan->grid, p->chroma);
+    if (bound > UINT32_MAX)
+        return refuse(error, "%dx%d could give a frame of %llu bytes; a ProRes frame can say at most %u: use a smaller size",
+                      p->width, p->height, (unsigned long long)bound, UINT32_MAX);
+    plan->packet_bound = (size_t)bound;
+    plan->profile = pnv_profile_info(p->profile);
+    plan->header = make_header(p, plan->profile);
+    p->encoder_id = NULL; /* the caller's; the header has its copy */
+    plan->scan = pnv_scan_progressive;
+    pnv_quant_init(&plan->quant[0], plan->profile->luma_matrix, plan->scan, p->quantizer, p->rounding);
+    pnv_quant_init(&plan->quant[1], plan->profile->chroma_matrix, plan->scan, p->quantizer, p->rounding);
+    return PNV_OK;
+}
+
+PnvStatus pnv_plan_check_picture(const PnvPlan *plan, const PnvPicture *pic, char *error)
+{
+    const PnvParams *p = &plan->params;
+    const int bytes_per_sample = p->depth > 8 ? 2 : 1;
+
+    if (pic->memory != PNV_MEMORY_HOST)
+        return refuse(error, "memory %d is not host memory (%d)", (int)pic->memory, PNV_MEMORY_HOST);
+    for (int c = 0; c < 3; c++) {
+        const int width = pnv_plane_width(p->chroma, c > 0, p->width);
+        if (!pic->plane[c])
+            return refuse(error, "plane[%d] is NULL", c);
+        if ((uintptr_t)pic->plane[c] % (unsigned)bytes_per_sample)
+            return refuse(error, "plane[%d] %p is not aligned to its 2-byte samples", c, pic->plane[c]);
+        if (pic->stride[c] < (ptrdiff_t)width * bytes_per_sample)
+            return refuse(error, "stride[%d] %td is less than %d px x %d bytes", c, pic->stride[c], width,
+                          bytes_per_sample);
+        if (pic->stride[c] % bytes_per_sample)
+            return refuse(error, "stride[%d] %td is odd; samples take 2 bytes", c, pic->stride[c]);
+    }
+    return PNV_OK;
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/**
+ * @file pnv.h
+ * libproresnv: raw video frames in, Apple ProRes frames (`icpf`, SMPTE RDD 36) out. The one public header.
+ *
+ * The way of a frame: describe how to code (PnvParams) and open an encoder; describe each frame (PnvPicture) and send
+ * it; collect finished packets, in the order they were sent. One packet is one whole ProRes frame, which is one sample
+ * of a QuickTime track. Every frame stands alone: its bytes depend on its samples and the parameters only, not on other
+ * frames, the number of threads or the backend.
+ *
+ * @code
+ *     PnvParams params = {.width = 1920, .height = 1080, .chroma = PNV_CHROMA_422, .depth = 10};
+ *     char error[PNV_ERROR_BYTES];
+ *     PnvEncoder *enc = NULL;
+ *     PnvPacket packet;
+ *
+ *     if (pnv_open(&enc, &params, error) != PNV_OK)
+ *         die(error);
+ *     while (next_picture(&pic)) {
+ *         PnvStatus status;
+ *         while ((status = pnv_send(enc, &pic)) == PNV_AGAIN) { // all frames in flight are taken: make room
+ *             if (pnv_collect(enc, &packet) == PNV_OK)
+ *                 write(fd, packet.data, packet.size);
+ *             pnv_packet_release(&packet);
+ *         }
+ *         if (status != PNV_OK)
+ *             die(pnv_error(enc));
+ *     }
+ *     while ((status = pnv_collect(enc, &packet)) != PNV_EMPTY) { // the rest
+ *         ...
+ *     }
+ *     pnv_close(&enc);
+ * @endcode
+ *
+ * Threads: pnv_stage(), pnv_submit(), pnv_send() and pnv_drain() belong to one thread at a time, pnv_collect() to one
+ * thread at a time; the two may be different threads and run at once. pnv_packet_release() may be called from any
+ * thread, also after pnv_close(). Different encoders are independent of each other.
+ */
+#ifndef PNV_H
+#define PNV_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(PNV_BUILDING) && defined(__GNUC__)
+#define PNV_API __attribute__((visibility("default")))
+#else
+#define PNV_API
+#endif
+
+#define PNV_MAX_FRAMES_IN_FLIGHT 16 /**< Most frames an encoder holds at once. */
+#define PNV_MAX_THREADS 256         /**< Most CPU threads of an encoder. */
+#define PNV_ERROR_BYTES 256         /**< Room for any error text, its final NUL included. */
+
+/** What a call tells its caller to do. 0 is success, positive asks for another call, negative is a failure. */
+typedef enum PnvStatus {
+    PNV_OK = 0,
+    PNV_AGAIN = 1,   /**< No room: collect a packet, then call again with the same picture. Nothing was kept. */
+    PNV_EMPTY = 2,   /**< Nothing is in flight: there is no packet to wait for. */
+    PNV_EINVAL = -1, /**< An argument is refused; the text names field, value and limit. Nothing was kept. */
+    PNV_ENOMEM = -2, /**< Memory ran out. */
+    PNV_ENODEV = -3, /**< The backend that was asked for cannot run here; the text says why. */
+    PNV_ESTATE = -4  /**< Calls in the wrong order, for example pnv_submit() with nothing staged. */
+} PnvStatus;
+
+/** The six ProRes profiles. The bitstream does not carry them: the container's four-character code does. */
+typedef enum PnvProfile {
+    PNV_PROFILE_AUTO = 0, /**< HQ for 4:2:2, 4444 for 4:4:4. */
+    PNV_PROFILE_PROXY,    /**< apco, 4:2:2 */
+    PNV_PROFILE_LT,       /**< apcs, 4:2:2 */
+    PNV_PROFILE_STANDARD, /**< apcn, 4:2:2 */
+    PNV_PROFILE_HQ,       /**< apch, 4:2:2 */
+    PNV_PROFILE_4444,     /**< ap4h, 4:4:4 */
+    PNV_PROFILE_4444XQ    /**< ap4x, 4:4:4 */
+} PnvProfile;
+
+/** Chroma sampling. The 422 profiles take 4:2:2 only, 4444 and 4444 XQ take 4:4:4 only. */
+typedef enum PnvChroma {
+    PNV_CHROMA_422 = 0, /**< Cb and Cr have (width + 1) / 2 columns and all rows. */
+    PNV_CHROMA_444      /**< Cb and Cr have the size of luma. */
+} PnvChroma;
+
+/** How a coefficient between two levels is rounded. RDD 36 fixes only the inverse (7.3): this is the encoder's choice. */
+typedef enum PnvRounding {
+    PNV_ROUNDING_NEAREST = 0 /**< To the nearest level, halves away from zero: least squared error at a quantizer. */
+} PnvRounding;
+
+/** What does the work. The bytes are the same from all. */
+typedef enum PnvBackend {
+    PNV_BACKEND_AUTO = 0, /**< The fastest one that works here. */
+    PNV_BACKEND_CPU,
+    PNV_BACKEND_CUDA /**< PNV_ENODEV where no NVIDIA GPU can be used, or the library was built without CUDA. */
+} PnvBackend;
+
+/** Where the planes of a picture live. */
+typedef enum PnvMemory {
+    PNV_MEMORY_HOST = 0 /**< Ordinary memory. */
+} PnvMemory;
+
+typedef enum PnvLogLevel { PNV_LOG_ERROR = 0, PNV_LOG_WARNING, PNV_LOG_INFO, PNV_LOG_DEBUG } PnvLogLevel;
+
+/**
+ * Receives what the library has to say; it prints nothing itself. Called from any of its threads, possibly from two at
+ * once; must not call back into the encoder.
+ *
+ * @param text one line without a newline, valid during the call.
+ */
+typedef void (*PnvLogFunction)(void *opaque, PnvLogLevel level, const char *text);
+
+/** How to code: fixed while an encoder is open. Zero in any field but the size, chroma and depth means its default. */
+typedef struct PnvParams {
+    int width;  /**< Luma columns, 1..65535, and small enough that pnv_packet_bound() fits 32 bits. */
+    int height; /**< Luma rows of the frame, as width. */
+
+    PnvChroma chroma; /**< Sampling of the input and of the stream. Default 4:2:2. */
+    int depth;        /**< Bits of an input sample: 8 (uint8_t), 10 or 12 (uint16_t). No default. */
+
+    PnvProfile profile;   /**< Default auto. */
+    int quantizer;        /**< quantization_index of every slice, 1 (finest)..224; qScale by RDD 36 7.3. Default 4. */
+    PnvRounding rounding; /**< Default nearest. */
+    int mbs_per_slice;    /**< Width of a slice in macroblocks, 1, 2, 4 or 8. Default 8: smallest and what Apple uses. */
+
+    int fps_n, fps_d; /**< Frames per second, as a fraction. Header code only (RDD 36 6.1.1). 0/0 or 0/1: unknown. */
+    int par_n, par_d; /**< Width of a pixel to its height, for the header's code. 0/0: unknown. */
+
+    /** ITU-T H.273 codes for the header, 0..255, stored as they are; 0 is written as 2, unspecified. */
+    int color_primaries, transfer_characteristic, matrix_coefficients;
+
+    /** Four printable ASCII characters that name the encoder in the header; copied. Default NULL: "prnv". */
+    const char *encoder_id;
+
+    PnvBackend backend;   /**< Default auto. */
+    int threads;          /**< CPU threads, 1..PNV_MAX_THREADS. Default 0: as many as this process may run on. */
+    int frames_in_flight; /**< Frames the encoder may hold, 1..PNV_MAX_FRAMES_IN_FLIGHT. Default 1 (CPU), 3 (GPU). */
+
+    PnvLogFunction log; /**< Default NULL: silence. */
+    void *log_opaque;   /**< Handed to log. */
+} PnvParams;
+
+/**
+ * One frame to code. Plane 0 is Y, 1 is Cb, 2 is Cr, in video range as ProRes stores it. Samples are uint8_t for depth
+ * 8, else little-endian uint16_t with the value in the low bits; bits above depth must be 0.
+ */
+typedef struct PnvPicture {
+    const void *plane[4]; /**< Top left sample of each plane, 2-byte aligned for depth above 8. Fourth: alpha, not yet. */
+    ptrdiff_t stride[4];  /**< Bytes from a row to the next, at least the row's bytes; even for depth above 8. */
+    PnvMemory memory;     /**< Default host. */
+    void *tag;            /**< Returned untouched with the packet. */
+} PnvPicture;
+
+/** One coded frame, or the failure of one. */
+typedef struct PnvPacket {
+    const uint8_t *data; /**< The frame, from its size field on. NULL when coding failed. Never NULL with PNV_OK. */
+    size_t size;         /**< Bytes; equals the frame_size in the data. */
+    void *tag;           /**< The picture's. Set on failure too. */
+    const char *error;   /**< NULL, or what went wrong with this frame; a constant text. */
+    void *owner;         /**< The library's. */
+} PnvPacket;
+
+typedef struct PnvEncoder PnvEncoder;
+
+/**
+ * Check the parameters, allocate all that coding needs and start the threads.
+ *
+ * @param[out] enc  the encoder, to be closed with pnv_close(); NULL on failure.
+ * @param params    copied; the caller's may go away.
+ * @param[out] error NULL, or room for PNV_ERROR_BYTES: on failure, what is wrong and what would be right.
+ * @return PNV_OK; PNV_EINVAL a field is refused (nothing was allocated); PNV_ENOMEM; PNV_ENODEV no such backend here.
+ */
+PNV_API PnvStatus pnv_open(PnvEncoder **enc, const PnvParams *params, char *error);
+
+/** The parameters in force, every default replaced by what it stands for. Valid until pnv_close(). */
+PNV_API const PnvParams *pnv_params(const PnvEncoder *enc);
+
+/** Name of the backend in use, for people: "cpu". A constant text. */
+PNV_API const char *pnv_backend_name(const PnvEncoder *enc);
+
+/**
+ * First phase: take a place among the frames in flight and bring the planes where the backend reads them. On the CPU
+ * that costs nothing, on a GPU it is a copy into pinned memory unless the planes are there already.
+ *
+ * @param pic  copied, its planes are not: they are borrowed and must stay unchanged until the packet is collected.
+ * @return PNV_OK; PNV_AGAIN all frames_in_flight are taken, collect first; PNV_EINVAL pic does not match the parameters,
+ *         pnv_error() says how; PNV_ESTATE a staged picture was not submitted yet.
+ */
+PNV_API PnvStatus pnv_stage(PnvEncoder *enc, const PnvPicture *pic);
+
+/** Second phase: queue the work on the staged picture and return at once. PNV_ESTATE when nothing is staged. */
+PNV_API PnvStatus pnv_submit(PnvEncoder *enc);
+
+/** Both phases in one call. Returns what pnv_stage() does. */
+PNV_API PnvStatus pnv_send(PnvEncoder *enc, const PnvPicture *pic);
+
+/**
+ * Wait for the oldest frame in flight and take its packet. Its planes are the caller's again when this returns.
+ *
+ * @param[out] packet filled in every case but PNV_EMPTY; give it to pnv_packet_release() when done, however long that
+ *             is: packets do not take up frames_in_flight.
+ * @return PNV_OK; PNV_EMPTY nothing was submitted; PNV_ENOMEM this frame is lost, packet->tag says which, and the
+ *         encoder goes on.
+ */
+PNV_API PnvStatus pnv_collect(PnvEncoder *enc, PnvPacket *packet);
+
+/** Give a packet's memory back and zero the packet. Any thread, also after pnv_close(). A zeroed packet is ignored. */
+PNV_API void pnv_packet_release(PnvPacket *packet);
+
+/**
+ * Wait until every submitted frame is coded: then no plane is read any more and pnv_collect() does not block. The
+ * packets stay to be collected. A staged picture that was not submitted is dropped.
+ */
+PNV_API void pnv_drain(PnvEncoder *enc);
+
+/** Drain, drop what was not collected, free the encoder and set *enc to NULL. NULL is ignored. */
+PNV_API void pnv_close(PnvEncoder **enc);
+
+/** Text of the last failed pnv_stage(), pnv_submit() or pnv_send(), for the thread that called it; "" before. */
+PNV_API const char *pnv_error(const PnvEncoder *enc);
+
+/** Largest packet, in bytes, that these parameters can give; real ones are 5 to 20 times smaller. 0 if refused. */
+PNV_API size_t pnv_packet_bound(const PnvParams *params);
+
+/** Name of a profile as GStreamer caps spell it: "proxy", "lt", "standard", "hq", "4444", "4444xq"; "auto". */
+PNV_API const char *pnv_profile_name(PnvProfile profile);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

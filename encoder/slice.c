@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "slice.h"
+
+#include <assert.h>
+
+PnvGrid pnv_grid(int width, int height, int mbs_per_slice)
+{
+    PnvGrid g = {.width_mb = (width + 15) / 16, .height_mb = (height + 15) / 16, .mbs_per_slice = mbs_per_slice};
+
+    /* Full slices, then the rest by its binary digits from the highest. */
+    g.slices_per_row = g.width_mb / mbs_per_slice;
+    for (int rest = g.width_mb % mbs_per_slice; rest; rest &= rest - 1)
+        g.slices_per_row++;
+    g.n_slices = g.slices_per_row * g.height_mb;
+    return g;
+}
+
+PnvSpan pnv_grid_span(const PnvGrid *grid, int k)
+{
+    const int n_full = grid->width_mb / grid->mbs_per_slice;
+    assert(k >= 0 && k < grid->slices_per_row);
+
+    if (k < n_full)
+        return (PnvSpan){k * grid->mbs_per_slice, grid->mbs_per_slice};
+    PnvSpan s = {n_full * grid->mbs_per_slice, grid->mbs_per_slice};
+    for (int i = n_full;; i++) {
+        while (s.n_mb > grid->width_mb - s.mb_x)
+            s.n_mb >>= 1;
+        if (i == k)
+            return s;
+        s.mb_x += s.n_mb;
+    }
+}
+
+size_t pnv_slice_bound(PnvChroma chroma, int n_mb)
+{
+    return PNV_SLICE_HEADER_BYTES + pnv_unit_bound(n_mb * pnv_blocks_per_mb(chroma, 0)) +
+           2 * pnv_unit_bound(n_mb * pnv_blocks_per_mb(chroma, 1));
+}
+
+uint64_t pnv_picture_bound(const PnvGrid *grid, PnvChroma chroma)
+{
+    uint64_t row = 0;
+
+    for (int k = 0; k < grid->slices_per_row; k++)
+        row += 2 + pnv_slice_bound(chroma, pnv_grid_span(grid, k).n_mb);
+    return PNV_PICTURE_HEADER_BYTES + row * (uint64_t)grid->height_mb;
+}
