@@ -12,11 +12,9 @@
 #include <unistd.h>
 
 #include "backend.h"
-#include "entropy.h"
-#include "fetch.h"
+#include "dsp.h"
 #include "packet.h"
 #include "threadpool.h"
-#include "transform.h"
 
 /* Bands of a frame for each thread: content is uneven, and a thread that is done early takes another band. */
 enum { BANDS_PER_THREAD = 4 };
@@ -50,6 +48,7 @@ typedef struct Scratch {
 
 struct Cpu {
     PnvPlan *plan;
+    PnvDsp dsp;
     PnvThreadpool *pool;
     PnvPacketPool *packets;
     Scratch *scratch; /* one a thread */
@@ -79,30 +78,32 @@ static PnvPlane plane_of(const PnvPlan *plan, const PnvPicture *pic, int c)
 }
 
 /** Code one unit of a slice. Returns its bytes, at most capacity. */
-static size_t encode_unit(const PnvPlan *plan, Scratch *s, const PnvPlane *plane, int c, PnvSpan span, int mb_y,
+static size_t encode_unit(const Cpu *cpu, Scratch *s, const PnvPlane *plane, int c, PnvSpan span, int mb_y,
                           uint8_t *dst, size_t capacity)
 {
+    const PnvPlan *plan = cpu->plan;
+    const PnvDsp *dsp = &cpu->dsp;
     const int mb_width = pnv_mb_width(plan->params.chroma, c > 0);
     const int n_blocks = span.n_mb * pnv_blocks_per_mb(plan->params.chroma, c > 0);
     const PnvBlockOrder order = !c                                        ? PNV_BLOCKS_LUMA
                                 : plan->params.chroma == PNV_CHROMA_422 ? PNV_BLOCKS_CHROMA_422
                                                                           : PNV_BLOCKS_CHROMA_444;
 
-    pnv_fetch_c(s->samples, plane, plan->params.depth, span.mb_x * mb_width, mb_y * 16, span.n_mb * mb_width);
-    pnv_transform_c(s->coef, s->samples, PNV_FETCH_STRIDE, order, span.n_mb, plan->scan);
-    pnv_quant_c(s->coef, s->coef, n_blocks, &plan->quant[c > 0]);
-    return pnv_entropy_write_c(dst, capacity, s->coef, n_blocks);
+    dsp->fetch(s->samples, plane, plan->params.depth, span.mb_x * mb_width, mb_y * 16, span.n_mb * mb_width);
+    dsp->transform(s->coef, s->samples, PNV_FETCH_STRIDE, order, span.n_mb, plan->scan);
+    dsp->quant(s->coef, s->coef, n_blocks, &plan->quant[c > 0]);
+    return dsp->entropy_write(dst, capacity, s->coef, n_blocks);
 }
 
 /** Code one slice at dst, which has room for its bound. Returns its bytes. */
-static size_t encode_slice(const PnvPlan *plan, Scratch *s, const PnvPlane plane[3], PnvSpan span, int mb_y,
-                           uint8_t *dst)
+static size_t encode_slice(const Cpu *cpu, Scratch *s, const PnvPlane plane[3], PnvSpan span, int mb_y, uint8_t *dst)
 {
+    const PnvPlan *plan = cpu->plan;
     const size_t bound = pnv_slice_bound(plan->params.chroma, span.n_mb);
     size_t unit_bytes[3], size = PNV_SLICE_HEADER_BYTES;
 
     for (int c = 0; c < 3; c++) {
-        unit_bytes[c] = encode_unit(plan, s, &plane[c], c, span, mb_y, dst + size, bound - size);
+        unit_bytes[c] = encode_unit(cpu, s, &plane[c], c, span, mb_y, dst + size, bound - size);
         size += unit_bytes[c];
     }
     pnv_layout_slice_header(dst, plan->params.quantizer, unit_bytes[0], unit_bytes[1]);
@@ -142,7 +143,7 @@ static void encode_band(void *arg, int index, int worker)
             return;
         }
         for (int k = 0; k < plan->grid.slices_per_row; k++) {
-            const size_t n = encode_slice(plan, &cpu->scratch[worker], plane, cpu->spans[k], y,
+            const size_t n = encode_slice(cpu, &cpu->scratch[worker], plane, cpu->spans[k], y,
                                           band->data + band->size);
             slice_bytes[k] = (uint16_t)n;
             band->size += n;
@@ -250,6 +251,7 @@ static PnvStatus cpu_open(void **impl, PnvPlan *plan, char *error)
     if (!cpu)
         goto fail;
     cpu->plan = plan;
+    pnv_dsp_init(&cpu->dsp);
     cpu->n_slots = p->frames_in_flight;
     cpu->n_bands = p->threads == 1 ? 1 : min_int(plan->grid.height_mb, BANDS_PER_THREAD * p->threads);
     cpu->packets = pnv_packet_pool_new();

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "dsp.h"
+
+#include "entropy.h"
+
+void pnv_dsp_init(PnvDsp *dsp)
+{
+    *dsp = (PnvDsp){
+        .fetch = pnv_fetch_c,
+        .transform = pnv_transform_c,
+        .quant = pnv_quant_c,
+        .entropy_bits = pnv_entropy_bits_c,
+        .entropy_write = pnv_entropy_write_c,
+    };
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The stages as a table of functions: the C definitions first, then the variants that this CPU offers. */
+#ifndef PNV_DSP_H
+#define PNV_DSP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fetch.h"
+#include "quant.h"
+#include "transform.h"
+
+/** Belongs to an encoder, not to the process. Every variant gives the bytes of its definition, named beside it. */
+typedef struct PnvDsp {
+    void (*fetch)(int16_t *dst, const PnvPlane *plane, int depth, int x0, int y0, int width); /**< pnv_fetch_c() */
+    void (*transform)(int16_t *coef, const int16_t *samples, ptrdiff_t stride, PnvBlockOrder order, int n_mb,
+                      const uint8_t scan[64]);                                         /**< pnv_transform_c() */
+    void (*quant)(int16_t *level, const int16_t *coef, int n_blocks, const PnvQuant *quant); /**< pnv_quant_c() */
+    size_t (*entropy_bits)(const int16_t *level, int n_blocks);                        /**< pnv_entropy_bits_c() */
+    size_t (*entropy_write)(uint8_t *dst, size_t capacity, const int16_t *level,
+                            int n_blocks);                                             /**< pnv_entropy_write_c() */
+} PnvDsp;
+
+void pnv_dsp_init(PnvDsp *dsp);
+
+#endif
