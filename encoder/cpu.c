@@ -74,6 +74,8 @@ static PnvPlane plane_of(const PnvPlan *plan, const PnvPicture *pic, int c)
         .stride = pic->stride[c],
         .width = pnv_plane_width(plan->params.chroma, c > 0, plan->params.width),
         .height = plan->params.height,
+        .step = plan->params.depth > 8 ? 2 : 1,
+        .depth = plan->params.depth,
     };
 }
 
@@ -89,7 +91,7 @@ static size_t encode_unit(const Cpu *cpu, Scratch *s, const PnvPlane *plane, int
                                 : plan->params.chroma == PNV_CHROMA_422 ? PNV_BLOCKS_CHROMA_422
                                                                           : PNV_BLOCKS_CHROMA_444;
 
-    dsp->fetch(s->samples, plane, plan->params.depth, span.mb_x * mb_width, mb_y * 16, span.n_mb * mb_width);
+    dsp->fetch(s->samples, plane, span.mb_x * mb_width, mb_y * 16, span.n_mb * mb_width);
     dsp->transform(s->coef, s->samples, PNV_FETCH_STRIDE, order, span.n_mb, plan->scan);
     dsp->quant(s->coef, s->coef, n_blocks, &plan->quant[c > 0]);
     return dsp->entropy_write(dst, capacity, s->coef, n_blocks);

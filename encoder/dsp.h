@@ -12,7 +12,7 @@
 
 /** Belongs to an encoder, not to the process. Every variant gives the bytes of its definition, named beside it. */
 typedef struct PnvDsp {
-    void (*fetch)(int16_t *dst, const PnvPlane *plane, int depth, int x0, int y0, int width); /**< pnv_fetch_c() */
+    void (*fetch)(int16_t *dst, const PnvPlane *plane, int x0, int y0, int width); /**< pnv_fetch_c() */
     void (*transform)(int16_t *coef, const int16_t *samples, ptrdiff_t stride, PnvBlockOrder order, int n_mb,
                       const uint8_t scan[64]);                                         /**< pnv_transform_c() */
     void (*quant)(int16_t *level, const int16_t *coef, int n_blocks, const PnvQuant *quant); /**< pnv_quant_c() */
