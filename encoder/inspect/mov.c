@@ -80,19 +80,37 @@ static bool add_sample(Parser *p, uint64_t offset, uint32_t size)
     return true;
 }
 
-static void add_durations(PnvMov *mov, uint64_t n, uint32_t delta)
+static void add_delta(PnvMov *mov, uint32_t delta, bool first)
 {
-    if (mov->n_durations == 0)
-        mov->delta = delta;
-    if (delta == mov->delta && mov->n_equal == mov->n_durations)
-        mov->n_equal += n;
-    mov->n_durations += n;
-    mov->duration += n * delta;
+    if (first || delta < mov->min_delta)
+        mov->min_delta = delta;
+    if (first || delta > mov->max_delta)
+        mov->max_delta = delta;
 }
 
-bool pnv_mov_is_constant_rate(const PnvMov *mov)
+/* n more samples of one duration. The last one waits, and is left out in the end: it is often cut. */
+static void add_durations(PnvMov *mov, uint64_t n, uint32_t delta)
 {
-    return mov->n_durations > 0 && mov->n_equal + 1 >= mov->n_durations && mov->delta > 0;
+    if (n == 0)
+        return;
+    if (mov->n_durations >= 1)
+        add_delta(mov, mov->last_delta, mov->n_durations == 1);
+    if (n >= 2)
+        add_delta(mov, delta, mov->n_durations == 0);
+    mov->n_durations += n;
+    mov->duration += n * delta;
+    mov->last_delta = delta;
+    if (mov->n_durations == 1)
+        mov->min_delta = mov->max_delta = delta;
+}
+
+double pnv_mov_frame_rate(const PnvMov *mov)
+{
+    if (!mov->n_durations || !mov->duration || mov->max_delta - mov->min_delta > 1)
+        return 0;
+    if (mov->max_delta == mov->min_delta && mov->min_delta > 0)
+        return (double)mov->timescale / mov->min_delta;
+    return (double)mov->timescale * (double)mov->n_durations / (double)mov->duration;
 }
 
 /* ---- boxes ---- */

@@ -46,8 +46,8 @@ typedef struct PnvMov {
     uint32_t timescale;   /**< Ticks of a second; 0 if unknown. */
     uint64_t duration;    /**< Of all samples, in ticks. */
     uint64_t n_durations; /**< Samples that have a duration. */
-    uint64_t n_equal;     /**< How many of the first ones have the first one's. */
-    uint32_t delta;       /**< Duration of the first sample, in ticks. */
+    uint32_t min_delta, max_delta; /**< Durations of all samples but the last one; its own if it is the only one. */
+    uint32_t last_delta;
 
     PnvMovSample *samples;
     uint32_t n_samples;
@@ -66,7 +66,11 @@ bool pnv_mov_open(PnvMov *mov, const PnvSource *source, char *error);
 /** Free the samples and zero the struct. */
 void pnv_mov_close(PnvMov *mov);
 
-/** Whether the samples have one duration, the last one aside. */
-bool pnv_mov_is_constant_rate(const PnvMov *mov);
+/**
+ * Frames per second.
+ *
+ * @return 0 if the container names no durations, or durations that differ by more than one tick.
+ */
+double pnv_mov_frame_rate(const PnvMov *mov);
 
 #endif
