@@ -513,8 +513,10 @@ gst_prores_nv_enc_loop (gpointer data)
 
   g_mutex_lock (&self->lock);
   self->pushing = FALSE;
-  if (!discard && self->flow == GST_FLOW_OK)
+  if (!discard && flow != GST_FLOW_OK) {
+    GST_DEBUG_OBJECT (self, "downstream says %s", gst_flow_get_name (flow));
     self->flow = flow;
+  }
   g_cond_broadcast (&self->changed);
   g_mutex_unlock (&self->lock);
 }
@@ -709,8 +711,9 @@ choose_profile (GstProresNvEnc * self, PnvProfile wanted,
   if (wanted != PNV_PROFILE_AUTO
       && gst_prores_nv_profile_chroma (wanted) != chroma) {
     GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
-        ("profile=%s takes %s video, but the caps say format=%s, which is %s. "
-            "Set profile=auto, or put videoconvert before proresnvenc.",
+        ("With profile=%s the video has to be %s, but its caps say format=%s, "
+            "which is %s. Set profile=auto, or put videoconvert before "
+            "proresnvenc.",
             pnv_profile_name (wanted),
             gst_prores_nv_chroma_name (gst_prores_nv_profile_chroma (wanted)),
             gst_video_format_to_string (GST_VIDEO_INFO_FORMAT (info)),
@@ -815,12 +818,33 @@ report_latency (GstProresNvEnc * self)
   gst_video_encoder_set_latency (GST_VIDEO_ENCODER (self), min, max);
 }
 
+/* Whether the caps of the source pad arrived: the event that carries them is
+ * sticky, so that sending it succeeds even when it is refused. */
+static gboolean
+peer_has_caps (GstPad * pad)
+{
+  GstPad *peer = gst_pad_get_peer (pad);
+  GstCaps *ours, *theirs;
+  gboolean equal;
+
+  if (!peer)
+    return TRUE;
+  ours = gst_pad_get_current_caps (pad);
+  theirs = gst_pad_get_current_caps (peer);
+  equal = ours && theirs && gst_caps_is_equal (ours, theirs);
+  gst_clear_caps (&ours);
+  gst_clear_caps (&theirs);
+  gst_object_unref (peer);
+  return equal;
+}
+
 /* TRUE as well while downstream flushes: finish_frame() negotiates again. */
 static gboolean
 negotiate_output (GstProresNvEnc * self, GstVideoCodecState * input,
     PnvProfile profile, const GstCaps * downstream)
 {
   GstVideoEncoder *encoder = GST_VIDEO_ENCODER (self);
+  GstPad *pad = GST_VIDEO_ENCODER_SRC_PAD (self);
   GstVideoCodecState *output = gst_video_encoder_set_output_state (encoder,
       gst_prores_nv_src_caps (profile), input);
 
@@ -828,8 +852,8 @@ negotiate_output (GstProresNvEnc * self, GstVideoCodecState * input,
       gst_prores_nv_src_colorimetry (&input->info.colorimetry, downstream);
   gst_video_codec_state_unref (output);
 
-  if (gst_video_encoder_negotiate (encoder)
-      || GST_PAD_IS_FLUSHING (GST_VIDEO_ENCODER_SRC_PAD (self)))
+  if ((gst_video_encoder_negotiate (encoder) && peer_has_caps (pad))
+      || GST_PAD_IS_FLUSHING (pad))
     return TRUE;
   GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
       ("Downstream refuses this ProRes video. Change the caps before or after "
@@ -913,29 +937,20 @@ find_origin (GstProresNvEnc * self, const GstVideoFrame * video, guint * x,
   const guint video_height = GST_VIDEO_FRAME_HEIGHT (video);
   const guint step = 1 << GST_VIDEO_FORMAT_INFO_W_SUB (video->info.finfo, 1);
 
-  *x = *y = 0;
-  if (crop && (crop->width != width || crop->height != height
-          || crop->x % step || crop->x + width > video_width
-          || crop->y + height > video_height)) {
-    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-        ("A frame is cropped in a way that cannot be encoded. Crop with "
-            "videocrop before proresnvenc, at a multiple of %u columns.", step),
-        ("crop %u,%u %ux%u of %ux%u; caps %ux%u", crop->x, crop->y,
-            crop->width, crop->height, video_width, video_height, width,
-            height));
-    return FALSE;
-  }
-  if (crop) {
-    *x = crop->x;
-    *y = crop->y;
-  } else if (video_width < width || video_height < height) {
-    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-        ("A frame is smaller than its caps say. Put videoconvert before "
-            "proresnvenc, or correct the element that made it."),
-        ("meta %ux%u, caps %ux%u", video_width, video_height, width, height));
-    return FALSE;
-  }
-  return TRUE;
+  *x = crop ? crop->x : 0;
+  *y = crop ? crop->y : 0;
+  /* The video is at least as large as the caps: map_frame(). */
+  if (!crop || (crop->width == width && crop->height == height
+          && *x % step == 0 && *x <= video_width - width
+          && *y <= video_height - height))
+    return TRUE;
+
+  GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+      ("A frame is cropped in a way that cannot be encoded. Crop with "
+          "videocrop before proresnvenc, at a multiple of %u columns.", step),
+      ("crop %u,%u %ux%u of %ux%u; caps %ux%u", crop->x, crop->y, crop->width,
+          crop->height, video_width, video_height, width, height));
+  return FALSE;
 }
 
 /* Planes and strides of a mapped frame; FALSE if they do not hold what the
@@ -974,9 +989,34 @@ describe_picture (GstProresNvEnc * self, const GstVideoFrame * video,
   return TRUE;
 }
 
+/* A frame that its buffer cannot be, whatever is in it. */
+static gboolean
+check_meta (GstProresNvEnc * self, const GstVideoMeta * meta)
+{
+  const GstVideoInfo *info = &self->info;
+
+  if (meta->format == GST_VIDEO_INFO_FORMAT (info)
+      && meta->width >= (guint) info->width
+      && meta->height >= (guint) info->height)
+    return TRUE;
+
+  GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+      ("A frame is not what its caps say. Put videoconvert before proresnvenc, "
+          "or correct the element that made it."),
+      ("meta %s %ux%u, caps %s %dx%d",
+          gst_video_format_to_string (meta->format), meta->width, meta->height,
+          gst_video_format_to_string (GST_VIDEO_INFO_FORMAT (info)),
+          info->width, info->height));
+  return FALSE;
+}
+
 static gboolean
 map_frame (GstProresNvEnc * self, GstVideoFrame * video, GstBuffer * buffer)
 {
+  const GstVideoMeta *meta = gst_buffer_get_video_meta (buffer);
+
+  if (meta && !check_meta (self, meta))
+    return FALSE;
   /* No reference: the codec frame in the slot holds the buffer. */
   if (gst_video_frame_map (video, &self->info, buffer,
           (GstMapFlags) (GST_MAP_READ | GST_VIDEO_FRAME_MAP_FLAG_NO_REF)))

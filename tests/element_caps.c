@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Negotiation: which profile comes of which caps, what is refused and in which words, and that headers and source caps
+ * say the same. */
+#include "element.h"
+
+#define QTMUX                                                                                                          \
+    "video/x-prores,variant=(string){standard,lt,hq,proxy,4444,4444xq},width=(int)[16,2147483647],"                    \
+    "height=(int)[16,2147483647]"
+
+typedef struct Case {
+    const char *format, *properties, *downstream;
+    const char *variant; /**< What comes of it; NULL if it is refused. */
+    const char *words;   /**< Of the refusal. */
+} Case;
+
+static const Case cases[] = {
+    /* auto: several allowed */
+    {"Y42B", "", NULL, "hq", NULL},
+    {"Y444", "", NULL, "4444", NULL},
+    {"I422_10LE", "", QTMUX, "hq", NULL},
+    {"Y444_12LE", "", QTMUX, "4444", NULL},
+    {"I422_10LE", "", "video/x-prores", "hq", NULL},
+    {"I422_10LE", "", "video/x-prores,variant=(string){proxy,lt}", "proxy", NULL},
+    {"I422_10LE", "", "video/x-prores,variant=(string){4444,lt,proxy}", "lt", NULL},
+    {"I422_10LE", "", "video/x-prores,variant=(string)lt;video/x-prores,variant=(string)hq", "hq", NULL},
+    {"I422_10LE", "", "video/x-h264;video/x-prores,variant=(string)standard", "standard", NULL},
+    {"Y444", "", "video/x-prores,variant=(string){hq,4444xq}", "4444xq", NULL},
+    /* auto: one allowed */
+    {"Y42B", "", "video/x-prores,variant=(string)proxy", "proxy", NULL},
+    {"Y42B", "", "video/x-prores,variant=(string)standard", "standard", NULL},
+    {"Y444_10LE", "", "video/x-prores,variant=(string)4444xq", "4444xq", NULL},
+    /* only what takes the size counts */
+    {"Y42B", "", "video/x-prores,variant=(string)hq,width=1280;video/x-prores,variant=(string)lt,width=64", "lt", NULL},
+    /* the property */
+    {"Y42B", "profile=proxy", NULL, "proxy", NULL},
+    {"Y42B", "profile=lt", QTMUX, "lt", NULL},
+    {"Y42B", "profile=standard", QTMUX, "standard", NULL},
+    {"Y42B", "profile=hq", QTMUX, "hq", NULL},
+    {"Y444", "profile=4444", QTMUX, "4444", NULL},
+    {"Y444", "profile=4444xq", QTMUX, "4444xq", NULL},
+    /* conflicts: caps and property, each named */
+    {"Y444", "profile=hq", QTMUX, NULL, "profile=hq|4:2:2|format=Y444|4:4:4|videoconvert"},
+    {"Y444_10LE", "profile=proxy", NULL, NULL, "profile=proxy|format=Y444_10LE"},
+    {"I422_12LE", "profile=4444", QTMUX, NULL, "profile=4444|4:4:4|format=I422_12LE|4:2:2"},
+    {"Y42B", "profile=4444xq", NULL, NULL, "profile=4444xq|format=Y42B"},
+    /* property and downstream, auto and downstream */
+    {"Y42B", "profile=hq", "video/x-prores,variant=(string)lt", NULL, "profile=hq|variant=(string)lt"},
+    {"Y444", "", "video/x-prores,variant=(string)hq", NULL, "64x48|4:4:4|profile=auto|variant=(string)hq"},
+    {"Y42B", "", "video/x-prores,variant=(string){4444,4444xq}", NULL, "4:2:2|profile=auto|4444xq"},
+    {"Y444", "", "video/x-prores,variant=4444", NULL, "variant=(string)4444"},
+    {"Y42B", "", "video/x-prores,width=1280", NULL, "64x48|width=(int)1280"},
+    {"Y42B", "", "video/x-h264", NULL, "video/x-h264"},
+    {"Y42B", "", "video/x-prores(memory:Other)", NULL, "memory:Other"},
+    {"Y42B", "", "video/x-prores,framerate=30/1", NULL, "Downstream refuses|framerate=(fraction)30/1"},
+};
+
+GST_START_TEST(test_profile)
+{
+    const Case *c = &cases[__i__];
+    gchar *launch = g_strdup_printf("proresnvenc %s", c->properties);
+    GstHarness *h = test_harness(launch);
+
+    if (c->downstream)
+        gst_harness_set_sink_caps_str(h, c->downstream);
+    const gboolean taken = push_caps(h, test_caps(c->format, 64, 48, NULL));
+    fail_unless(taken == (c->variant != NULL), "%s %s %s", c->format, c->properties, c->downstream);
+    if (c->variant) {
+        GstStructure *s = output_structure(h);
+        fail_unless_equals_string(gst_structure_get_string(s, "variant"), c->variant);
+        gst_structure_free(s);
+        check_no_error(h);
+    } else {
+        GstVideoInfo info;
+        check_error(h, c->words);
+        test_info(&info, c->format, 64, 48);
+        fail_unless_equals_int(gst_harness_push(h, test_buffer(&info, 0)), GST_FLOW_NOT_NEGOTIATED);
+    }
+    test_harness_free(h);
+    g_free(launch);
+}
+GST_END_TEST;
+
+typedef struct Query {
+    const char *properties, *downstream, *filter;
+    const char *formats; /**< In no order, "" for none. */
+} Query;
+
+#define F422 "I422_10LE,I422_12LE,Y42B"
+#define F444 "Y444_10LE,Y444_12LE,Y444"
+
+static const Query queries[] = {
+    {"", NULL, NULL, F422 "," F444},
+    {"", QTMUX, NULL, F422 "," F444},
+    {"", "video/x-prores,variant=(string)hq", NULL, F422},
+    {"", "video/x-prores,variant=(string){lt,proxy}", NULL, F422},
+    {"", "video/x-prores,variant=(string){4444xq,4444}", NULL, F444},
+    {"", "video/x-prores,variant=(string)4444;video/x-prores,variant=(string)lt", NULL, F422 "," F444},
+    {"profile=lt", NULL, NULL, F422},
+    {"profile=lt", QTMUX, NULL, F422},
+    {"profile=4444", QTMUX, NULL, F444},
+    {"profile=4444", "video/x-prores,variant=(string)hq", NULL, ""},
+    {"profile=hq", QTMUX, "video/x-raw,format={I420,Y444,Y42B}", "Y42B"},
+    {"", QTMUX, "video/x-raw,format={I420,Y444,Y42B}", "Y444,Y42B"},
+    {"", QTMUX, "video/x-raw,format=I420", ""},
+    {"", "video/x-h264", NULL, ""},
+    {"", "video/x-prores,variant=4444", NULL, ""},
+};
+
+static void check_formats(const GstCaps *caps, const char *formats)
+{
+    gchar **want = g_strsplit(formats, ",", -1);
+    const guint n_want = g_strv_length(want);
+    guint n = 0;
+
+    for (guint i = 0; i < gst_caps_get_size(caps); i++) {
+        const GValue *value = gst_structure_get_value(gst_caps_get_structure(caps, i), "format");
+        const gboolean list = GST_VALUE_HOLDS_LIST(value);
+        for (guint j = 0; j < (list ? gst_value_list_get_size(value) : 1); j++, n++) {
+            const gchar *format = g_value_get_string(list ? gst_value_list_get_value(value, j) : value);
+            fail_unless(g_strv_contains((const gchar *const *)want, format), "%" GST_PTR_FORMAT, caps);
+        }
+    }
+    fail_unless(n == n_want, "%" GST_PTR_FORMAT " is not %s", caps, formats);
+    g_strfreev(want);
+}
+
+GST_START_TEST(test_query)
+{
+    const Query *q = &queries[__i__];
+    gchar *launch = g_strdup_printf("proresnvenc %s", q->properties);
+    GstHarness *h = test_harness(launch);
+    GstCaps *filter = q->filter ? gst_caps_from_string(q->filter) : NULL;
+
+    if (q->downstream)
+        gst_harness_set_sink_caps_str(h, q->downstream);
+    GstCaps *caps = gst_pad_peer_query_caps(h->srcpad, filter);
+    check_formats(caps, q->formats);
+    gst_caps_unref(caps);
+    if (filter)
+        gst_caps_unref(filter);
+    test_harness_free(h);
+    g_free(launch);
+}
+GST_END_TEST;
+
+/* What downstream wants of size, rate and colour is asked of upstream. */
+GST_START_TEST(test_query_fields)
+{
+    GstHarness *h = test_harness("proresnvenc");
+
+    gst_harness_set_sink_caps_str(h, "video/x-prores,variant=(string)hq,width=[16,1920],framerate=25/1,"
+                                     "colorimetry=bt709,pixel-aspect-ratio=1/1");
+    GstCaps *caps = gst_pad_peer_query_caps(h->srcpad, NULL);
+    GstCaps *want = gst_caps_from_string("video/x-raw,format={I422_10LE,I422_12LE,Y42B},width=[16,1920],"
+                                         "height=[1,65535],framerate=25/1,colorimetry=bt709,pixel-aspect-ratio=1/1");
+    fail_unless(gst_caps_is_equal(caps, want), "%" GST_PTR_FORMAT, caps);
+    gst_caps_unref(caps);
+    gst_caps_unref(want);
+    test_harness_free(h);
+}
+GST_END_TEST;
+
+/* Who can make anything gets 4:2:2, as auto is HQ first of all. */
+GST_START_TEST(test_query_order)
+{
+    GstHarness *h = test_harness("proresnvenc");
+    GstCaps *filter = gst_caps_from_string("video/x-raw,format={Y444_12LE,Y444,I422_12LE,Y42B}");
+    GstCaps *caps = gst_caps_fixate(gst_pad_peer_query_caps(h->srcpad, filter));
+
+    fail_unless_equals_string(gst_structure_get_string(gst_caps_get_structure(caps, 0), "format"), "I422_12LE");
+    gst_caps_unref(caps);
+    gst_caps_unref(filter);
+    test_harness_free(h);
+}
+GST_END_TEST;
+
+typedef struct Refusal {
+    const char *caps, *words;
+} Refusal;
+
+static const Refusal refusals[] = {
+    {"interlace-mode=interleaved", "Interlaced|deinterlace"},
+    {"interlace-mode=mixed", "Interlaced"},
+    {"colorimetry=(string)1:4:0:0", "full range|\"videoconvert ! video/x-raw,colorimetry=bt709\""},
+    {"colorimetry=(string)1:4:7:1", "full range|\"videoconvert ! video/x-raw,colorimetry=bt709\""},
+    {"colorimetry=(string)1:3:5:1", "full range|videoconvert ! video/x-raw,format=ARGB64 ! videoconvert ! "
+                                    "video/x-raw,colorimetry=bt709"},
+};
+
+GST_START_TEST(test_refused)
+{
+    GstHarness *h = test_harness("proresnvenc");
+
+    fail_if(push_caps(h, test_caps("I422_10LE", 64, 48, refusals[__i__].caps)));
+    check_error(h, refusals[__i__].words);
+    test_harness_free(h);
+}
+GST_END_TEST;
+
+static const char *const accepted[] = {
+    NULL,
+    "interlace-mode=progressive",
+    "colorimetry=bt601",
+    "colorimetry=bt709",
+    "colorimetry=bt2020",
+    "colorimetry=bt2100-pq",
+    "colorimetry=(string)0:3:5:1",
+    "colorimetry=(string)2:0:0:0",
+    "chroma-site=mpeg2",
+    "pixel-aspect-ratio=40/33",
+};
+
+GST_START_TEST(test_accepted)
+{
+    GstHarness *h = test_harness("proresnvenc");
+
+    fail_unless(push_caps(h, test_caps("I422_10LE", 64, 48, accepted[__i__])));
+    check_no_error(h);
+    test_harness_free(h);
+}
+GST_END_TEST;
+
+/* No format of the template: the pad itself refuses. */
+GST_START_TEST(test_unknown_format)
+{
+    GstHarness *h = test_harness("proresnvenc");
+
+    fail_if(push_caps(h, test_caps("I420", 64, 48, NULL)));
+    fail_if(push_caps(h, gst_caps_from_string("video/x-raw(memory:Other),format=Y42B,width=64,height=48,"
+                                              "framerate=25/1")));
+    test_harness_free(h);
+}
+GST_END_TEST;
+
+GST_START_TEST(test_too_large)
+{
+    GstHarness *h = test_harness("proresnvenc");
+
+    fail_if(push_caps(h, test_caps("Y42B", 30000, 30000, NULL)));
+    check_error(h, "cannot be encoded|30000");
+    test_harness_free(h);
+}
+GST_END_TEST;
+
+GST_START_TEST(test_cuda_refused)
+{
+    GstHarness *h = test_harness("proresnvenc backend=cuda");
+
+    if (push_caps(h, test_caps("Y42B", 64, 48, NULL)))
+        check_no_error(h); /* there is one */
+    else
+        check_error(h, "No NVIDIA GPU can be used. Set backend=cpu");
+    test_harness_free(h);
+}
+GST_END_TEST;
+
+typedef struct Codes {
+    const char *format, *caps;
+    int width, height;
+    int aspect, rate;           /**< Codes of the frame header, RDD 36 6.1.1. */
+    int primaries, transfer, matrix;
+    const char *colorimetry;    /**< Of the source caps. */
+} Codes;
+
+static const Codes codes[] = {
+    {"I422_10LE", "framerate=25/1,colorimetry=bt709", 1920, 1080, 1, 3, 1, 1, 1, "bt709"},
+    {"I422_10LE", "framerate=25/1", 1920, 1080, 1, 3, 1, 1, 1, "bt709"},
+    {"I422_10LE", "framerate=30000/1001,colorimetry=bt601,pixel-aspect-ratio=10/11", 720, 486, 1, 4, 6, 1, 6,
+     "2:4:5:4"},
+    {"I422_10LE", "framerate=25/1,colorimetry=(string)2:4:5:3,pixel-aspect-ratio=12/11", 720, 576, 1, 3, 5, 1, 6,
+     "2:4:5:3"},
+    {"I422_10LE", "framerate=24000/1001,colorimetry=bt2020", 64, 48, 1, 1, 9, 1, 9, "2:6:5:7"},
+    {"I422_10LE", "framerate=24/1,colorimetry=bt2020-10", 64, 48, 1, 2, 9, 1, 9, "2:6:5:7"},
+    {"Y444_12LE", "framerate=60/1,colorimetry=bt2100-pq", 64, 48, 1, 8, 9, 16, 9, "bt2100-pq"},
+    {"Y444_12LE", "framerate=50/1,colorimetry=bt2100-hlg", 64, 48, 1, 6, 9, 18, 9, "bt2100-hlg"},
+    {"Y444_12LE", "framerate=120000/1001,colorimetry=(string)2:3:5:10", 64, 48, 1, 10, 11, 1, 1, "2:3:5:10"},
+    {"Y444_12LE", "framerate=100/1,colorimetry=(string)2:3:14:11", 64, 48, 1, 9, 12, 16, 1, "2:3:14:11"},
+    {"Y42B", "framerate=30/1,colorimetry=smpte240m", 64, 48, 1, 5, 6, 2, 2, "2:5:6:4"},
+    {"Y42B", "framerate=12/1,colorimetry=(string)2:3:7:2", 64, 48, 1, 0, 2, 2, 1, "2:3:7:2"},
+    {"Y42B", "framerate=0/1", 64, 48, 1, 0, 6, 1, 6, "2:4:5:4"},
+    {"Y42B", "framerate=0/1,max-framerate=25/1", 64, 48, 1, 0, 6, 1, 6, "2:4:5:4"},
+};
+
+GST_START_TEST(test_header_codes)
+{
+    const Codes *c = &codes[__i__];
+    GstHarness *h = test_harness("proresnvenc quantizer=224");
+    guint8 header[28];
+    GstVideoInfo info;
+
+    GstCaps *caps = test_caps(c->format, c->width, c->height, NULL);
+    GstStructure *s = gst_caps_get_structure(caps, 0);
+    gchar *text = g_strdup_printf("more,%s", c->caps);
+    GstStructure *more = gst_structure_from_string(text, NULL);
+    g_free(text);
+    for (gint i = 0; i < gst_structure_n_fields(more); i++) {
+        const gchar *name = gst_structure_nth_field_name(more, (guint)i);
+        gst_structure_set_value(s, name, gst_structure_get_value(more, name));
+    }
+    gst_structure_free(more);
+    fail_unless(gst_video_info_from_caps(&info, caps));
+    fail_unless(push_caps(h, caps));
+    fail_unless_equals_int(gst_harness_push(h, test_buffer(&info, 0)), GST_FLOW_OK);
+    GstBuffer *packet = gst_harness_pull(h);
+
+    fail_unless_equals_int(gst_buffer_extract(packet, 0, header, sizeof header), sizeof header);
+    fail_unless_equals_int(GST_READ_UINT16_BE(header + 16), c->width);
+    fail_unless_equals_int(GST_READ_UINT16_BE(header + 18), c->height);
+    fail_unless_equals_int(header[21] & 15, c->rate);
+    fail_unless_equals_int(header[22], c->primaries);
+    fail_unless_equals_int(header[23], c->transfer);
+    fail_unless_equals_int(header[24], c->matrix);
+    gst_buffer_unref(packet);
+
+    s = output_structure(h);
+    fail_unless_equals_string(gst_structure_get_string(s, "colorimetry"), c->colorimetry);
+    fail_unless_equals_string(gst_structure_get_string(s, "interlace-mode"), "progressive");
+    gst_structure_free(s);
+    test_harness_free(h);
+}
+GST_END_TEST;
+
+/* Who insists on the input's own words gets them. */
+GST_START_TEST(test_colorimetry_asked)
+{
+    GstHarness *h = test_harness("proresnvenc");
+
+    gst_harness_set_sink_caps_str(h, "video/x-prores,colorimetry=bt601");
+    fail_unless(push_caps(h, test_caps("Y42B", 64, 48, "colorimetry=bt601")));
+    GstStructure *s = output_structure(h);
+    fail_unless_equals_string(gst_structure_get_string(s, "colorimetry"), "bt601");
+    gst_structure_free(s);
+    test_harness_free(h);
+}
+GST_END_TEST;
+
+GST_START_TEST(test_caps_carried)
+{
+    static const char mastering[] = "35400:14600:8500:39850:6550:2300:15635:16450:10000000:50";
+    static const char light[] = "1000:400";
+    GstHarness *h = test_harness("proresnvenc");
+    int width = 0, height = 0, n = 0, d = 0;
+    gchar *more = g_strdup_printf("pixel-aspect-ratio=40/33,chroma-site=mpeg2,colorimetry=bt2100-pq,"
+                                  "mastering-display-info=(string)%s,content-light-level=(string)%s",
+                                  mastering, light);
+
+    fail_unless(push_caps(h, test_caps("Y444_10LE", 64, 48, more)));
+    GstStructure *s = output_structure(h);
+    fail_unless(gst_structure_get(s, "width", G_TYPE_INT, &width, "height", G_TYPE_INT, &height, NULL));
+    fail_unless(width == 64 && height == 48);
+    fail_unless(gst_structure_get_fraction(s, "framerate", &n, &d) && n == 25 && d == 1);
+    fail_unless(gst_structure_get_fraction(s, "pixel-aspect-ratio", &n, &d) && n == 40 && d == 33);
+    fail_unless_equals_string(gst_structure_get_string(s, "chroma-site"), "mpeg2");
+    fail_unless_equals_string(gst_structure_get_string(s, "mastering-display-info"), mastering);
+    fail_unless_equals_string(gst_structure_get_string(s, "content-light-level"), light);
+    fail_if(gst_structure_has_field(s, "field-order"));
+    gst_structure_free(s);
+    g_free(more);
+    test_harness_free(h);
+}
+GST_END_TEST;
+
+GST_START_TEST(test_templates)
+{
+    GstElementFactory *factory = gst_element_factory_find("proresnvenc");
+
+    fail_unless(factory != NULL);
+    fail_unless_equals_int(gst_plugin_feature_get_rank(GST_PLUGIN_FEATURE(factory)), GST_RANK_PRIMARY);
+    fail_unless(gst_element_factory_list_is_type(factory, GST_ELEMENT_FACTORY_TYPE_VIDEO_ENCODER));
+    for (const GList *l = gst_element_factory_get_static_pad_templates(factory); l; l = l->next) {
+        GstStaticPadTemplate *t = l->data;
+        GstCaps *caps = gst_static_pad_template_get_caps(t);
+        if (t->direction == GST_PAD_SINK)
+            check_formats(caps, F422 "," F444);
+        else
+            fail_unless(gst_structure_has_name(gst_caps_get_structure(caps, 0), "video/x-prores"));
+        gst_caps_unref(caps);
+    }
+    gst_object_unref(factory);
+}
+GST_END_TEST;
+
+static Suite *element_caps_suite(void)
+{
+    Suite *s = suite_create("caps");
+    TCase *tc = tcase_create("general");
+
+    suite_add_tcase(s, tc);
+    tcase_add_loop_test(tc, test_profile, 0, G_N_ELEMENTS(cases));
+    tcase_add_loop_test(tc, test_query, 0, G_N_ELEMENTS(queries));
+    tcase_add_test(tc, test_query_fields);
+    tcase_add_test(tc, test_query_order);
+    tcase_add_loop_test(tc, test_refused, 0, G_N_ELEMENTS(refusals));
+    tcase_add_loop_test(tc, test_accepted, 0, G_N_ELEMENTS(accepted));
+    tcase_add_test(tc, test_unknown_format);
+    tcase_add_test(tc, test_too_large);
+    tcase_add_test(tc, test_cuda_refused);
+    tcase_add_loop_test(tc, test_header_codes, 0, G_N_ELEMENTS(codes));
+    tcase_add_test(tc, test_colorimetry_asked);
+    tcase_add_test(tc, test_caps_carried);
+    tcase_add_test(tc, test_templates);
+    return s;
+}
+
+GST_CHECK_MAIN(element_caps);
