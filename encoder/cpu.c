@@ -33,8 +33,8 @@ typedef struct Cpu Cpu;
 typedef struct Slot {
     Cpu *cpu;
     PnvPicture pic;
-    uint16_t *slice_bytes; /* n_slices */
-    Band *bands;
+    uint16_t *slice_bytes; /* of all slices of the frame, in coding order */
+    Band *bands;           /* picture by picture */
     PnvBatch batch;
     PnvPacket packet;
     const char *error;
@@ -44,6 +44,7 @@ typedef struct Slot {
 typedef struct Scratch {
     _Alignas(64) int16_t samples[16 * PNV_FETCH_STRIDE];
     _Alignas(64) int16_t coef[64 * PNV_MAX_BLOCKS];
+    _Alignas(64) uint16_t alpha[PNV_MAX_ALPHA_VALUES];
 } Scratch;
 
 struct Cpu {
@@ -54,61 +55,95 @@ struct Cpu {
     Scratch *scratch; /* one a thread */
     Slot *slots;
     PnvSpan *spans; /* of the slices of any row */
-    int n_slots, n_bands;
+    int n_slots;
+    int n_bands;    /* of a frame, at most */
 };
 
-static int band_row(const Cpu *cpu, int band)
+static int min_int(int a, int b)
 {
-    return (int)((int64_t)cpu->plan->grid.height_mb * band / cpu->n_bands);
+    return a < b ? a : b;
+}
+
+static int max_int(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+/* Bands of each picture of a frame. No band is empty: a bottom field can have a row less than the top one. */
+static int bands_per_picture(const PnvPlan *plan, const PnvFraming *f)
+{
+    const int threads = plan->params.threads, wanted = threads == 1 ? 1 : BANDS_PER_THREAD * threads / f->n_pictures;
+    int rows = f->picture[0].grid.height_mb;
+
+    if (f->n_pictures == 2)
+        rows = min_int(rows, f->picture[1].grid.height_mb);
+    return min_int(rows, wanted);
+}
+
+/* First MB row of a band of a picture; that of band n_bands is the picture's end. */
+static int band_row(const PnvGrid *grid, int band, int n_bands)
+{
+    return (int)((int64_t)grid->height_mb * band / n_bands);
 }
 
 static size_t row_bound(const PnvPlan *plan)
 {
-    return (size_t)pnv_slice_bound(plan->params.chroma, plan->grid.mbs_per_slice) * (size_t)plan->grid.slices_per_row;
+    const PnvGrid *grid = &plan->framing[0].picture[0].grid;
+    return pnv_slice_bound(plan->params.chroma, plan->params.alpha_bits, grid->mbs_per_slice) *
+           (size_t)grid->slices_per_row;
 }
 
-static PnvPlane plane_of(const PnvPlan *plan, const PnvPicture *pic, int c)
-{
-    return (PnvPlane){
-        .data = pic->plane[c],
-        .stride = pic->stride[c],
-        .width = pnv_plane_width(plan->params.chroma, c > 0, plan->params.width),
-        .height = plan->params.height,
-        .step = plan->params.depth > 8 ? 2 : 1,
-        .depth = plan->params.depth,
-    };
-}
+/** A slice on its way: where it is, and the memory to code it in. */
+typedef struct SliceJob {
+    const Cpu *cpu;
+    const PnvFraming *framing;
+    const PnvPlane *planes;
+    PnvSpan span;
+    int mb_y;
+    Scratch *scratch;
+} SliceJob;
 
-/** Code one unit of a slice. Returns its bytes, at most capacity. */
-static size_t encode_unit(const Cpu *cpu, Scratch *s, const PnvPlane *plane, int c, PnvSpan span, int mb_y,
-                          uint8_t *dst, size_t capacity)
+/** Code Y (0), Cb or Cr. Returns its bytes, at most capacity. */
+static size_t encode_colour(const SliceJob *job, int c, uint8_t *dst, size_t capacity)
 {
-    const PnvPlan *plan = cpu->plan;
-    const PnvDsp *dsp = &cpu->dsp;
-    const int mb_width = pnv_mb_width(plan->params.chroma, c > 0);
-    const int n_blocks = span.n_mb * pnv_blocks_per_mb(plan->params.chroma, c > 0);
-    const PnvBlockOrder order = !c                                        ? PNV_BLOCKS_LUMA
-                                : plan->params.chroma == PNV_CHROMA_422 ? PNV_BLOCKS_CHROMA_422
-                                                                          : PNV_BLOCKS_CHROMA_444;
+    const PnvDsp *dsp = &job->cpu->dsp;
+    const PnvChroma chroma = job->cpu->plan->params.chroma;
+    const int n_mb = job->span.n_mb, mb_width = pnv_mb_width(chroma, c > 0);
+    const int n_blocks = n_mb * pnv_blocks_per_mb(chroma, c > 0);
+    const PnvBlockOrder order = !c                         ? PNV_BLOCKS_LUMA
+                                : chroma == PNV_CHROMA_422 ? PNV_BLOCKS_CHROMA_422
+                                                           : PNV_BLOCKS_CHROMA_444;
+    Scratch *s = job->scratch;
 
-    dsp->fetch(s->samples, plane, span.mb_x * mb_width, mb_y * 16, span.n_mb * mb_width);
-    dsp->transform(s->coef, s->samples, PNV_FETCH_STRIDE, order, span.n_mb, plan->scan);
-    dsp->quant(s->coef, s->coef, n_blocks, &plan->quant[c > 0]);
+    dsp->fetch(s->samples, &job->planes[c], job->span.mb_x * mb_width, job->mb_y * 16, n_mb * mb_width);
+    dsp->transform(s->coef, s->samples, PNV_FETCH_STRIDE, order, n_mb, job->framing->scan);
+    dsp->quant(s->coef, s->coef, n_blocks, &job->framing->quant[c > 0]);
     return dsp->entropy_write(dst, capacity, s->coef, n_blocks);
 }
 
-/** Code one slice at dst, which has room for its bound. Returns its bytes. */
-static size_t encode_slice(const Cpu *cpu, Scratch *s, const PnvPlane plane[3], PnvSpan span, int mb_y, uint8_t *dst)
+static size_t encode_alpha(const SliceJob *job, uint8_t *dst, size_t capacity)
 {
-    const PnvPlan *plan = cpu->plan;
-    const size_t bound = pnv_slice_bound(plan->params.chroma, span.n_mb);
-    size_t unit_bytes[3], size = PNV_SLICE_HEADER_BYTES;
+    const PnvDsp *dsp = &job->cpu->dsp;
+    const int bits = job->cpu->plan->params.alpha_bits, width = 16 * job->span.n_mb;
+
+    dsp->alpha_fetch(job->scratch->alpha, &job->planes[3], bits, 16 * job->span.mb_x, 16 * job->mb_y, width);
+    return dsp->alpha_write(dst, capacity, job->scratch->alpha, 16 * width, bits);
+}
+
+/** Code one slice at dst, which has room for its bound. Returns its bytes. */
+static size_t encode_slice(const SliceJob *job, uint8_t *dst)
+{
+    const PnvParams *p = &job->cpu->plan->params;
+    const size_t bound = pnv_slice_bound(p->chroma, p->alpha_bits, job->span.n_mb);
+    size_t unit_bytes[3], size = pnv_slice_header_bytes(p->alpha_bits);
 
     for (int c = 0; c < 3; c++) {
-        unit_bytes[c] = encode_unit(cpu, s, &plane[c], c, span, mb_y, dst + size, bound - size);
+        unit_bytes[c] = encode_colour(job, c, dst + size, bound - size);
         size += unit_bytes[c];
     }
-    pnv_layout_slice_header(dst, plan->params.quantizer, unit_bytes[0], unit_bytes[1]);
+    if (p->alpha_bits)
+        size += encode_alpha(job, dst + size, bound - size);
+    pnv_layout_slice_header(dst, p->quantizer, unit_bytes, p->alpha_bits);
     return size;
 }
 
@@ -132,25 +167,63 @@ static void encode_band(void *arg, int index, int worker)
     Slot *slot = arg;
     const Cpu *cpu = slot->cpu;
     const PnvPlan *plan = cpu->plan;
+    const PnvFraming *framing = &plan->framing[slot->pic.interlace];
+    const int n_bands = bands_per_picture(plan, framing), i = index / n_bands;
+    const PnvPictureShape *shape = &framing->picture[i];
+    const int slices_per_row = shape->grid.slices_per_row, first_slice = i ? framing->picture[0].grid.n_slices : 0;
+    const int end = band_row(&shape->grid, index % n_bands + 1, n_bands);
     Band *band = &slot->bands[index];
-    const PnvPlane plane[3] = {plane_of(plan, &slot->pic, 0), plane_of(plan, &slot->pic, 1),
-                               plane_of(plan, &slot->pic, 2)};
+    PnvPlane planes[4];
+    SliceJob job = {.cpu = cpu, .framing = framing, .planes = planes, .scratch = &cpu->scratch[worker]};
 
+    for (int c = 0; c < plan->n_components; c++)
+        planes[c] = pnv_plan_plane(plan, &slot->pic, shape, c);
     band->size = 0;
     band->failed = 0;
-    for (int y = band_row(cpu, index); y < band_row(cpu, index + 1); y++) {
-        uint16_t *slice_bytes = slot->slice_bytes + (ptrdiff_t)y * plan->grid.slices_per_row;
+    for (job.mb_y = band_row(&shape->grid, index % n_bands, n_bands); job.mb_y < end; job.mb_y++) {
+        uint16_t *slice_bytes = slot->slice_bytes + first_slice + (ptrdiff_t)job.mb_y * slices_per_row;
         if (reserve(band, row_bound(plan))) {
             band->failed = 1;
             return;
         }
-        for (int k = 0; k < plan->grid.slices_per_row; k++) {
-            const size_t n = encode_slice(cpu, &cpu->scratch[worker], plane, cpu->spans[k], y,
-                                          band->data + band->size);
+        for (int k = 0; k < slices_per_row; k++) {
+            job.span = cpu->spans[k];
+            const size_t n = encode_slice(&job, band->data + band->size);
             slice_bytes[k] = (uint16_t)n;
             band->size += n;
         }
     }
+}
+
+/** Bytes of picture() i, or 0 if one of its bands failed. */
+static size_t picture_bytes(const Slot *slot, const PnvFraming *framing, int i, int n_bands)
+{
+    size_t bytes = PNV_PICTURE_HEADER_BYTES + 2 * (size_t)framing->picture[i].grid.n_slices;
+
+    for (const Band *b = slot->bands + i * n_bands; b < slot->bands + (i + 1) * n_bands; b++) {
+        if (b->failed)
+            return 0;
+        bytes += b->size;
+    }
+    return bytes;
+}
+
+/** Write picture() i and return where it ends. */
+static uint8_t *lay_out_picture(uint8_t *at, const Slot *slot, const PnvFraming *framing, int i, int n_bands,
+                                size_t bytes)
+{
+    const PnvGrid *grid = &framing->picture[i].grid;
+    const uint16_t *slice_bytes = slot->slice_bytes + (i ? framing->picture[0].grid.n_slices : 0);
+
+    pnv_layout_picture_header(at, grid, (uint32_t)bytes);
+    at += PNV_PICTURE_HEADER_BYTES;
+    for (int k = 0; k < grid->n_slices; k++, at += 2)
+        pnv_layout_slice_size(at, slice_bytes[k]);
+    for (const Band *b = slot->bands + i * n_bands; b < slot->bands + (i + 1) * n_bands; b++) {
+        memcpy(at, b->data, b->size);
+        at += b->size;
+    }
+    return at;
 }
 
 /** All bands are coded: their sizes say where everything goes. */
@@ -159,31 +232,27 @@ static void finish_frame(void *arg)
     Slot *slot = arg;
     const Cpu *cpu = slot->cpu;
     const PnvPlan *plan = cpu->plan;
-    const size_t table_bytes = 2 * (size_t)plan->grid.n_slices;
-    size_t picture_bytes = PNV_PICTURE_HEADER_BYTES + table_bytes;
+    const PnvFraming *framing = &plan->framing[slot->pic.interlace];
+    const int n_bands = bands_per_picture(plan, framing);
+    size_t frame_bytes = PNV_FRAME_START_BYTES, bytes[2];
     int failed = 0;
 
-    for (int i = 0; i < cpu->n_bands; i++) {
-        picture_bytes += slot->bands[i].size;
-        failed |= slot->bands[i].failed;
+    for (int i = 0; i < framing->n_pictures; i++) {
+        bytes[i] = picture_bytes(slot, framing, i, n_bands);
+        failed |= !bytes[i];
+        frame_bytes += bytes[i];
     }
-    const size_t frame_bytes = PNV_FRAME_START_BYTES + picture_bytes;
     uint8_t *at = failed ? NULL : pnv_packet_pool_take(cpu->packets, frame_bytes, &slot->packet);
     if (!at) {
         slot->error = "no memory for a coded frame";
         return;
     }
-    pnv_layout_frame_start(at, &plan->header, (uint32_t)frame_bytes);
+    PnvFrameHeader header = plan->header;
+    header.interlace = slot->pic.interlace;
+    pnv_layout_frame_start(at, &header, (uint32_t)frame_bytes);
     at += PNV_FRAME_START_BYTES;
-    pnv_layout_picture_header(at, &plan->grid, (uint32_t)picture_bytes);
-    at += PNV_PICTURE_HEADER_BYTES;
-    for (int i = 0; i < plan->grid.n_slices; i++)
-        pnv_layout_slice_size(at + 2 * (ptrdiff_t)i, slot->slice_bytes[i]);
-    at += table_bytes;
-    for (int i = 0; i < cpu->n_bands; i++) {
-        memcpy(at, slot->bands[i].data, slot->bands[i].size);
-        at += slot->bands[i].size;
-    }
+    for (int i = 0; i < framing->n_pictures; i++)
+        at = lay_out_picture(at, slot, framing, i, n_bands, bytes[i]);
 }
 
 static int usable_cpus(void)
@@ -196,26 +265,24 @@ static int usable_cpus(void)
     return n > 0 ? (int)n : 1;
 }
 
-static int min_int(int a, int b)
-{
-    return a < b ? a : b;
-}
-
 static int open_slot(Cpu *cpu, Slot *slot)
 {
     const PnvPlan *plan = cpu->plan;
+    int n_slices = 0;
 
+    for (int i = PNV_PROGRESSIVE; i <= PNV_BOTTOM_FIELD_FIRST; i++)
+        n_slices = max_int(n_slices, plan->framing[i].n_slices);
     slot->cpu = cpu;
-    slot->slice_bytes = calloc((size_t)plan->grid.n_slices, sizeof *slot->slice_bytes);
+    slot->slice_bytes = calloc((size_t)n_slices, sizeof *slot->slice_bytes);
     slot->bands = calloc((size_t)cpu->n_bands, sizeof *slot->bands);
     if (!slot->slice_bytes || !slot->bands)
         return -1;
+    const size_t rows = (size_t)(plan->framing[0].picture[0].grid.height_mb / cpu->n_bands);
     for (int i = 0; i < cpu->n_bands; i++) {
-        const size_t rows = (size_t)(band_row(cpu, i + 1) - band_row(cpu, i));
         if (reserve(&slot->bands[i], row_bound(plan) * (rows / BAND_START_SHARE + 1)))
             return -1;
     }
-    slot->batch = (PnvBatch){.job = encode_band, .finish = finish_frame, .arg = slot, .n_jobs = cpu->n_bands};
+    slot->batch = (PnvBatch){.job = encode_band, .finish = finish_frame, .arg = slot};
     return 0;
 }
 
@@ -255,15 +322,20 @@ static PnvStatus cpu_open(void **impl, PnvPlan *plan, char *error)
     cpu->plan = plan;
     pnv_dsp_init(&cpu->dsp);
     cpu->n_slots = p->frames_in_flight;
-    cpu->n_bands = p->threads == 1 ? 1 : min_int(plan->grid.height_mb, BANDS_PER_THREAD * p->threads);
+    for (int i = PNV_PROGRESSIVE; i <= PNV_BOTTOM_FIELD_FIRST; i++) {
+        const PnvFraming *f = &plan->framing[i];
+        if (f->n_pictures)
+            cpu->n_bands = max_int(cpu->n_bands, f->n_pictures * bands_per_picture(plan, f));
+    }
     cpu->packets = pnv_packet_pool_new();
     cpu->scratch = aligned_alloc(_Alignof(Scratch), (size_t)p->threads * sizeof *cpu->scratch);
-    cpu->spans = calloc((size_t)plan->grid.slices_per_row, sizeof *cpu->spans);
+    const PnvGrid *grid = &plan->framing[0].picture[0].grid; /* all pictures have its columns */
+    cpu->spans = calloc((size_t)grid->slices_per_row, sizeof *cpu->spans);
     cpu->slots = calloc((size_t)cpu->n_slots, sizeof *cpu->slots);
     if (!cpu->packets || !cpu->scratch || !cpu->spans || !cpu->slots)
         goto fail;
-    for (int k = 0; k < plan->grid.slices_per_row; k++)
-        cpu->spans[k] = pnv_grid_span(&plan->grid, k);
+    for (int k = 0; k < grid->slices_per_row; k++)
+        cpu->spans[k] = pnv_grid_span(grid, k);
     for (int i = 0; i < cpu->n_slots; i++) {
         if (open_slot(cpu, &cpu->slots[i]))
             goto fail;
@@ -293,9 +365,12 @@ static PnvStatus cpu_stage(void *impl, int slot, const PnvPicture *pic, char *er
 static void cpu_submit(void *impl, int slot)
 {
     Cpu *cpu = impl;
+    Slot *s = &cpu->slots[slot];
+    const PnvFraming *framing = &cpu->plan->framing[s->pic.interlace];
 
-    cpu->slots[slot].error = NULL;
-    pnv_threadpool_run(cpu->pool, &cpu->slots[slot].batch);
+    s->error = NULL;
+    s->batch.n_jobs = framing->n_pictures * bands_per_picture(cpu->plan, framing);
+    pnv_threadpool_run(cpu->pool, &s->batch);
 }
 
 static void cpu_wait(void *impl, int slot)

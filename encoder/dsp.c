@@ -11,5 +11,8 @@ void pnv_dsp_init(PnvDsp *dsp)
         .quant = pnv_quant_c,
         .entropy_bits = pnv_entropy_bits_c,
         .entropy_write = pnv_entropy_write_c,
+        .alpha_fetch = pnv_alpha_fetch_c,
+        .alpha_bits = pnv_alpha_bits_c,
+        .alpha_write = pnv_alpha_write_c,
     };
 }

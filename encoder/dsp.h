@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "alpha.h"
 #include "fetch.h"
 #include "quant.h"
 #include "transform.h"
@@ -19,6 +20,11 @@ typedef struct PnvDsp {
     size_t (*entropy_bits)(const int16_t *level, int n_blocks);                        /**< pnv_entropy_bits_c() */
     size_t (*entropy_write)(uint8_t *dst, size_t capacity, const int16_t *level,
                             int n_blocks);                                             /**< pnv_entropy_write_c() */
+    void (*alpha_fetch)(uint16_t *dst, const PnvPlane *plane, int bits, int x0, int y0,
+                        int width);                                                    /**< pnv_alpha_fetch_c() */
+    size_t (*alpha_bits)(const uint16_t *value, int n, int bits);                      /**< pnv_alpha_bits_c() */
+    size_t (*alpha_write)(uint8_t *dst, size_t capacity, const uint16_t *value, int n,
+                          int bits);                                                   /**< pnv_alpha_write_c() */
 } PnvDsp;
 
 void pnv_dsp_init(PnvDsp *dsp);

@@ -27,15 +27,17 @@ void pnv_layout_frame_start(uint8_t *dst, const PnvFrameHeader *header, uint32_t
     put_be32(dst, frame_size);
     memcpy(dst + 4, "icpf", 4);
     put_be16(h, PNV_FRAME_HEADER_BYTES);
-    h[3] = header->chroma == PNV_CHROMA_444; /* bitstream_version: the lowest that allows the content */
+    /* bitstream_version: the lowest that allows the content */
+    h[3] = header->chroma == PNV_CHROMA_444 || header->alpha_bits;
     memcpy(h + 4, header->encoder_id, 4);
     put_be16(h + 8, (unsigned)header->width);
     put_be16(h + 10, (unsigned)header->height);
-    h[12] = (uint8_t)((header->chroma == PNV_CHROMA_444 ? 3 : 2) << 6 | header->interlace_mode << 2);
+    h[12] = (uint8_t)((header->chroma == PNV_CHROMA_444 ? 3 : 2) << 6 | (int)header->interlace << 2);
     h[13] = (uint8_t)(header->aspect_code << 4 | header->frame_rate_code);
     h[14] = (uint8_t)header->color_primaries;
     h[15] = (uint8_t)header->transfer_characteristic;
     h[16] = (uint8_t)header->matrix_coefficients;
+    h[17] = (uint8_t)(header->alpha_bits / 8); /* alpha_channel_type: 0, 1 for 8 bits, 2 for 16 */
     h[19] = 3; /* both matrices follow */
     memcpy(h + 20, header->luma_matrix, 64);
     memcpy(h + 84, header->chroma_matrix, 64);
@@ -50,13 +52,14 @@ void pnv_layout_picture_header(uint8_t *dst, const PnvGrid *grid, uint32_t pictu
     dst[7] = (uint8_t)(pnv_log2((unsigned)grid->mbs_per_slice) << 4);
 }
 
-void pnv_layout_slice_header(uint8_t *dst, int quantizer, size_t y_bytes, size_t cb_bytes)
+void pnv_layout_slice_header(uint8_t *dst, int quantizer, const size_t unit_bytes[3], int has_alpha)
 {
-    assert(y_bytes <= 0xffff && cb_bytes <= 0xffff);
-    dst[0] = PNV_SLICE_HEADER_BYTES << 3;
+    dst[0] = (uint8_t)(pnv_slice_header_bytes(has_alpha) << 3);
     dst[1] = (uint8_t)quantizer;
-    put_be16(dst + 2, (unsigned)y_bytes);
-    put_be16(dst + 4, (unsigned)cb_bytes);
+    for (int c = 0; c < 2 + !!has_alpha; c++) {
+        assert(unit_bytes[c] <= 0xffff);
+        put_be16(dst + 2 + 2 * (ptrdiff_t)c, (unsigned)unit_bytes[c]);
+    }
 }
 
 void pnv_layout_slice_size(uint8_t *dst, size_t slice_bytes)

@@ -15,7 +15,8 @@ enum {
 typedef struct PnvFrameHeader {
     int width, height; /**< Of the frame, also when it is coded as two fields. */
     PnvChroma chroma;
-    int interlace_mode; /**< 0 progressive */
+    PnvInterlace interlace;
+    int alpha_bits; /**< 0, 8 or 16 */
     int aspect_code, frame_rate_code;
     int color_primaries, transfer_characteristic, matrix_coefficients;
     char encoder_id[4];
@@ -28,8 +29,12 @@ void pnv_layout_frame_start(uint8_t *dst, const PnvFrameHeader *header, uint32_t
 /** Write picture_header(): PNV_PICTURE_HEADER_BYTES. picture_size counts it, the slice table and the slices. */
 void pnv_layout_picture_header(uint8_t *dst, const PnvGrid *grid, uint32_t picture_size);
 
-/** Write slice_header(): PNV_SLICE_HEADER_BYTES. The size of Cr follows from the slice table. */
-void pnv_layout_slice_header(uint8_t *dst, int quantizer, size_t y_bytes, size_t cb_bytes);
+/**
+ * Write slice_header(): pnv_slice_header_bytes(). The size of the last unit, Cr or alpha, follows from the slice table.
+ *
+ * @param unit_bytes of Y, Cb and, with alpha, Cr.
+ */
+void pnv_layout_slice_header(uint8_t *dst, int quantizer, const size_t unit_bytes[3], int has_alpha);
 
 /** Write one entry of the slice table, 2 bytes. */
 void pnv_layout_slice_size(uint8_t *dst, size_t slice_bytes);

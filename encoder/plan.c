@@ -72,6 +72,7 @@ static PnvStatus check_params(char *error, const PnvParams *p)
     const struct { const char *name; int value, min, max; } ranges[] = {
         {"width", p->width, 1, MAX_SIZE},
         {"height", p->height, 1, MAX_SIZE},
+        {"range", (int)p->range, PNV_RANGE_VIDEO, PNV_RANGE_FULL},
         {"rounding", (int)p->rounding, PNV_ROUNDING_NEAREST, PNV_ROUNDING_NEAREST},
         {"color_primaries", p->color_primaries, 0, 255},
         {"transfer_characteristic", p->transfer_characteristic, 0, 255},
@@ -86,8 +87,12 @@ static PnvStatus check_params(char *error, const PnvParams *p)
         status = check_range(error, ranges[i].name, ranges[i].value, ranges[i].min, ranges[i].max);
     if (status == PNV_OK && p->quantizer) /* 0 stands for the default */
         status = check_range(error, "quantizer", p->quantizer, PNV_QUANTIZER_MIN, PNV_QUANTIZER_MAX);
-    if (status == PNV_OK && p->depth != 8 && p->depth != 10 && p->depth != 12)
-        status = refuse(error, "depth %d is not 8, 10 or 12 bits", p->depth);
+    if (status == PNV_OK && p->depth != 8 && p->depth != 10 && p->depth != 12 && p->depth != 16)
+        status = refuse(error, "depth %d is not 8, 10, 12 or 16 bits", p->depth);
+    if (status == PNV_OK && p->alpha_bits && p->alpha_bits != 8 && p->alpha_bits != 16)
+        status = refuse(error, "alpha_bits %d is not 0, 8 or 16", p->alpha_bits);
+    if (status == PNV_OK && p->alpha_bits && p->chroma != PNV_CHROMA_444)
+        status = refuse(error, "alpha_bits %d needs 4:4:4 chroma and profile 4444 or 4444xq", p->alpha_bits);
     const int mbs = p->mbs_per_slice;
     if (status == PNV_OK && mbs && mbs != 1 && mbs != 2 && mbs != 4 && mbs != 8)
         status = refuse(error, "mbs_per_slice %d is not 1, 2, 4 or 8", mbs);
@@ -122,6 +127,7 @@ static PnvFrameHeader make_header(const PnvParams *p, const PnvProfileInfo *prof
         .width = p->width,
         .height = p->height,
         .chroma = p->chroma,
+        .alpha_bits = p->alpha_bits,
         .aspect_code = pnv_layout_aspect_code(p->width, p->height, p->par_n, p->par_d),
         .frame_rate_code = pnv_layout_frame_rate_code(p->fps_n, p->fps_d),
         .color_primaries = p->color_primaries,
@@ -134,6 +140,40 @@ static PnvFrameHeader make_header(const PnvParams *p, const PnvProfileInfo *prof
     return h;
 }
 
+static PnvPictureShape make_shape(const PnvParams *p, int first_row, int row_step)
+{
+    const int height = (p->height - first_row + row_step - 1) / row_step;
+
+    return (PnvPictureShape){first_row, row_step, height, pnv_grid(p->width, height, p->mbs_per_slice)};
+}
+
+static void make_framing(PnvFraming *f, const PnvParams *p, const PnvProfileInfo *profile, PnvInterlace interlace)
+{
+    if (interlace == PNV_PROGRESSIVE) {
+        f->n_pictures = 1;
+        f->picture[0] = make_shape(p, 0, 1);
+        f->scan = pnv_scan_progressive;
+    } else {
+        f->n_pictures = p->height > 1 ? 2 : 0;
+        for (int i = 0; i < f->n_pictures; i++)
+            f->picture[i] = make_shape(p, i ^ (interlace == PNV_BOTTOM_FIELD_FIRST), 2);
+        f->scan = pnv_scan_interlaced;
+    }
+    for (int i = 0; i < f->n_pictures; i++)
+        f->n_slices += f->picture[i].grid.n_slices;
+    pnv_quant_init(&f->quant[0], profile->luma_matrix, f->scan, p->quantizer, p->rounding);
+    pnv_quant_init(&f->quant[1], profile->chroma_matrix, f->scan, p->quantizer, p->rounding);
+}
+
+static uint64_t framing_bound(const PnvFraming *f, const PnvParams *p)
+{
+    uint64_t bound = PNV_FRAME_START_BYTES;
+
+    for (int i = 0; i < f->n_pictures; i++)
+        bound += pnv_picture_bound(&f->picture[i].grid, p->chroma, p->alpha_bits);
+    return bound;
+}
+
 PnvStatus pnv_plan(PnvPlan *plan, const PnvParams *params, char *error)
 {
     const PnvStatus status = check_params(error, params);
@@ -143,39 +183,77 @@ PnvStatus pnv_plan(PnvPlan *plan, const PnvParams *params, char *error)
     *plan = (PnvPlan){.params = *params};
     PnvParams *p = &plan->params;
     resolve_defaults(p);
-    plan->grid = pnv_grid(p->width, p->height, p->mbs_per_slice);
-    const uint64_t bound = PNV_FRAME_START_BYTES + pnv_picture_bound(&plan->grid, p->chroma);
+    plan->profile = pnv_profile_info(p->profile);
+    plan->header = make_header(p, plan->profile);
+    p->encoder_id = NULL; /* the caller's; the header has its copy */
+    plan->n_components = p->alpha_bits ? 4 : 3;
+
+    uint64_t bound = 0;
+    for (int i = PNV_PROGRESSIVE; i <= PNV_BOTTOM_FIELD_FIRST; i++) {
+        make_framing(&plan->framing[i], p, plan->profile, (PnvInterlace)i);
+        const uint64_t b = framing_bound(&plan->framing[i], p);
+        bound = b > bound ? b : bound;
+    }
     if (bound > UINT32_MAX)
         return refuse(error, "%dx%d could give a frame of %llu bytes; a ProRes frame can say at most %u: use a smaller size",
                       p->width, p->height, (unsigned long long)bound, UINT32_MAX);
     plan->packet_bound = (size_t)bound;
-    plan->profile = pnv_profile_info(p->profile);
-    plan->header = make_header(p, plan->profile);
-    p->encoder_id = NULL; /* the caller's; the header has its copy */
-    plan->scan = pnv_scan_progressive;
-    pnv_quant_init(&plan->quant[0], plan->profile->luma_matrix, plan->scan, p->quantizer, p->rounding);
-    pnv_quant_init(&plan->quant[1], plan->profile->chroma_matrix, plan->scan, p->quantizer, p->rounding);
+    return PNV_OK;
+}
+
+static int sample_bytes(const PnvParams *p)
+{
+    return p->depth > 8 ? 2 : 1;
+}
+
+PnvPlane pnv_plan_plane(const PnvPlan *plan, const PnvPicture *pic, const PnvPictureShape *shape, int c)
+{
+    const PnvParams *p = &plan->params;
+    const int is_chroma = c == 1 || c == 2;
+
+    return (PnvPlane){
+        .data = (const uint8_t *)pic->plane[c] + shape->first_row * pic->stride[c],
+        .stride = pic->stride[c] * shape->row_step,
+        .step = pic->step[c] ? pic->step[c] : sample_bytes(p),
+        .width = pnv_plane_width(p->chroma, is_chroma, p->width),
+        .height = shape->height,
+        .depth = p->depth,
+        .range = p->range == PNV_RANGE_VIDEO ? PNV_SAMPLES_VIDEO
+                 : is_chroma                 ? PNV_SAMPLES_FULL_CHROMA
+                                             : PNV_SAMPLES_FULL_LUMA,
+    };
+}
+
+static PnvStatus check_component(const PnvParams *p, const PnvPicture *pic, int c, char *error)
+{
+    const int bytes = sample_bytes(p), step = pic->step[c] ? pic->step[c] : bytes;
+    const int width = pnv_plane_width(p->chroma, c == 1 || c == 2, p->width);
+    const ptrdiff_t row_bytes = (ptrdiff_t)(width - 1) * step + bytes;
+
+    if (!pic->plane[c])
+        return refuse(error, "plane[%d] is NULL", c);
+    if (step < bytes || step % bytes)
+        return refuse(error, "step[%d] %d is not a multiple of a sample's %d bytes", c, pic->step[c], bytes);
+    if ((uintptr_t)pic->plane[c] % (unsigned)bytes)
+        return refuse(error, "plane[%d] %p is not aligned to its 2-byte samples", c, pic->plane[c]);
+    if (pic->stride[c] < row_bytes)
+        return refuse(error, "stride[%d] %td is less than %d px x %d bytes", c, pic->stride[c], width, step);
+    if (pic->stride[c] % bytes)
+        return refuse(error, "stride[%d] %td is odd; samples take 2 bytes", c, pic->stride[c]);
     return PNV_OK;
 }
 
 PnvStatus pnv_plan_check_picture(const PnvPlan *plan, const PnvPicture *pic, char *error)
 {
-    const PnvParams *p = &plan->params;
-    const int bytes_per_sample = p->depth > 8 ? 2 : 1;
+    PnvStatus status = PNV_OK;
 
     if (pic->memory != PNV_MEMORY_HOST)
         return refuse(error, "memory %d is not host memory (%d)", (int)pic->memory, PNV_MEMORY_HOST);
-    for (int c = 0; c < 3; c++) {
-        const int width = pnv_plane_width(p->chroma, c > 0, p->width);
-        if (!pic->plane[c])
-            return refuse(error, "plane[%d] is NULL", c);
-        if ((uintptr_t)pic->plane[c] % (unsigned)bytes_per_sample)
-            return refuse(error, "plane[%d] %p is not aligned to its 2-byte samples", c, pic->plane[c]);
-        if (pic->stride[c] < (ptrdiff_t)width * bytes_per_sample)
-            return refuse(error, "stride[%d] %td is less than %d px x %d bytes", c, pic->stride[c], width,
-                          bytes_per_sample);
-        if (pic->stride[c] % bytes_per_sample)
-            return refuse(error, "stride[%d] %td is odd; samples take 2 bytes", c, pic->stride[c]);
-    }
-    return PNV_OK;
+    if (check_range(error, "interlace", (int)pic->interlace, PNV_PROGRESSIVE, PNV_BOTTOM_FIELD_FIRST) != PNV_OK)
+        return PNV_EINVAL;
+    if (!plan->framing[pic->interlace].n_pictures)
+        return refuse(error, "height %d is too small for two fields; 2 is the least", plan->params.height);
+    for (int c = 0; status == PNV_OK && c < plan->n_components; c++)
+        status = check_component(&plan->params, pic, c, error);
+    return status;
 }

@@ -3,21 +3,40 @@
 #ifndef PNV_PLAN_H
 #define PNV_PLAN_H
 
+#include "fetch.h"
 #include "layout.h"
 #include "pnv.h"
 #include "profile.h"
 #include "quant.h"
 #include "slice.h"
 
+/** One picture() of a frame: the frame itself, or a field of it. */
+typedef struct PnvPictureShape {
+    int first_row, row_step; /**< Row y of the picture is row first_row + y * row_step of the frame. */
+    int height;              /**< Rows. */
+    PnvGrid grid;
+} PnvPictureShape;
+
+/** How a frame is coded, by its PnvInterlace. */
+typedef struct PnvFraming {
+    int n_pictures;
+    PnvPictureShape picture[2]; /**< In the order they are coded: fields in temporal order. */
+    int n_slices;               /**< Of all pictures. */
+    const uint8_t *scan;
+    PnvQuant quant[2]; /**< Luma, chroma. */
+} PnvFraming;
+
 typedef struct PnvPlan {
     PnvParams params; /**< Defaults resolved, but for frames_in_flight and backend, which the backend's choice sets. */
     const PnvProfileInfo *profile;
-    PnvGrid grid;     /**< Of a picture, which is the frame. */
-    PnvFrameHeader header;
-    const uint8_t *scan;
-    PnvQuant quant[2];   /**< Luma, chroma. */
-    size_t packet_bound; /**< At most UINT32_MAX, what frame_size can say. */
+    PnvFrameHeader header;  /**< But for interlace, which is each frame's own. */
+    PnvFraming framing[3];  /**< By PnvInterlace; with no pictures where the height is too small for fields. */
+    int n_components;       /**< 3, or 4 with alpha. */
+    size_t packet_bound;    /**< Of any framing; at most UINT32_MAX, what frame_size can say. */
 } PnvPlan;
+
+/** Component c of one picture of a frame: 0 Y, 1 Cb, 2 Cr, 3 alpha. */
+PnvPlane pnv_plan_plane(const PnvPlan *plan, const PnvPicture *pic, const PnvPictureShape *shape, int c);
 
 /**
  * Check params and fill the plan. Allocates nothing.

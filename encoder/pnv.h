@@ -96,6 +96,19 @@ typedef enum PnvBackend {
     PNV_BACKEND_CUDA /**< PNV_ENODEV where no NVIDIA GPU can be used, or the library was built without CUDA. */
 } PnvBackend;
 
+/** What the codes of the input's samples mean. The stream is always video range. */
+typedef enum PnvRange {
+    PNV_RANGE_VIDEO = 0, /**< Black 16, white 235, chroma 16..240 of 8 bits: stored as it is, with what lies outside. */
+    PNV_RANGE_FULL       /**< 0..2^depth - 1, as in JPEG: brought to video range with one rounding. */
+} PnvRange;
+
+/** How a frame is scanned (RDD 36 6.1.1 interlace_mode). Each frame can be another way. */
+typedef enum PnvInterlace {
+    PNV_PROGRESSIVE = 0,
+    PNV_TOP_FIELD_FIRST,   /**< Two fields; rows 0, 2, 4 ... are earlier in time and coded first. */
+    PNV_BOTTOM_FIELD_FIRST /**< Rows 1, 3, 5 ... are. */
+} PnvInterlace;
+
 /** Where the planes of a picture live. */
 typedef enum PnvMemory {
     PNV_MEMORY_HOST = 0 /**< Ordinary memory. */
@@ -117,7 +130,9 @@ typedef struct PnvParams {
     int height; /**< Luma rows of the frame, as width. */
 
     PnvChroma chroma; /**< Sampling of the input and of the stream. Default 4:2:2. */
-    int depth;        /**< Bits of an input sample: 8 (uint8_t), 10 or 12 (uint16_t). No default. */
+    int depth;        /**< Bits of an input sample: 8 (uint8_t), 10, 12 or 16 (uint16_t). No default. */
+    PnvRange range;   /**< Default video. */
+    int alpha_bits;   /**< Code the fourth plane, losslessly, with 8 or 16 bits; 4444 and XQ only. Default 0: none. */
 
     PnvProfile profile;   /**< Default auto. */
     int quantizer;        /**< quantization_index of every slice, 1 (finest)..224; qScale by RDD 36 7.3. Default 4. */
@@ -142,14 +157,18 @@ typedef struct PnvParams {
 } PnvParams;
 
 /**
- * One frame to code. Plane 0 is Y, 1 is Cb, 2 is Cr, in video range as ProRes stores it. Samples are uint8_t for depth
- * 8, else little-endian uint16_t with the value in the low bits; bits above depth must be 0.
+ * One frame to code. Component 0 is Y, 1 Cb, 2 Cr, 3 alpha, in planes of their own or packed together. Samples are
+ * uint8_t for depth 8, else little-endian uint16_t with the value in the low bits; bits above depth are ignored.
+ * Alpha is full range at any depth, 0 transparent.
  */
 typedef struct PnvPicture {
-    const void *plane[4]; /**< Top left sample of each plane, 2-byte aligned for depth above 8. Fourth: alpha, not yet. */
+    const void *plane[4]; /**< Top left sample of each component, 2-byte aligned for depth above 8. Alpha only if
+                             params.alpha_bits asks for it. */
     ptrdiff_t stride[4];  /**< Bytes from a row to the next, at least the row's bytes; even for depth above 8. */
-    PnvMemory memory;     /**< Default host. */
-    void *tag;            /**< Returned untouched with the packet. */
+    int step[4];          /**< Bytes from a sample to the next, for packed formats (AYUV: 4). Default 0: one sample. */
+    PnvInterlace interlace; /**< Default progressive. Fields need a height of 2 or more. */
+    PnvMemory memory;       /**< Default host. */
+    void *tag;              /**< Returned untouched with the packet. */
 } PnvPicture;
 
 /** One coded frame, or the failure of one. */

@@ -3,6 +3,8 @@
 
 #include <assert.h>
 
+#include "alpha.h"
+
 PnvGrid pnv_grid(int width, int height, int mbs_per_slice)
 {
     PnvGrid g = {.width_mb = (width + 15) / 16, .height_mb = (height + 15) / 16, .mbs_per_slice = mbs_per_slice};
@@ -32,17 +34,20 @@ PnvSpan pnv_grid_span(const PnvGrid *grid, int k)
     }
 }
 
-size_t pnv_slice_bound(PnvChroma chroma, int n_mb)
+size_t pnv_slice_bound(PnvChroma chroma, int alpha_bits, int n_mb)
 {
-    return PNV_SLICE_HEADER_BYTES + pnv_unit_bound(n_mb * pnv_blocks_per_mb(chroma, 0)) +
-           2 * pnv_unit_bound(n_mb * pnv_blocks_per_mb(chroma, 1));
+    const size_t colour = pnv_unit_bound(n_mb * pnv_blocks_per_mb(chroma, 0)) +
+                          2 * pnv_unit_bound(n_mb * pnv_blocks_per_mb(chroma, 1));
+    const size_t alpha = alpha_bits ? pnv_alpha_bound(256 * n_mb, alpha_bits) : 0;
+
+    return pnv_slice_header_bytes(alpha_bits) + colour + alpha;
 }
 
-uint64_t pnv_picture_bound(const PnvGrid *grid, PnvChroma chroma)
+uint64_t pnv_picture_bound(const PnvGrid *grid, PnvChroma chroma, int alpha_bits)
 {
     uint64_t row = 0;
 
     for (int k = 0; k < grid->slices_per_row; k++)
-        row += 2 + pnv_slice_bound(chroma, pnv_grid_span(grid, k).n_mb);
+        row += 2 + pnv_slice_bound(chroma, alpha_bits, pnv_grid_span(grid, k).n_mb);
     return PNV_PICTURE_HEADER_BYTES + row * (uint64_t)grid->height_mb;
 }

@@ -8,7 +8,7 @@
 #define PNV_MAX_MBS_PER_SLICE 8
 #define PNV_MAX_BLOCKS (4 * PNV_MAX_MBS_PER_SLICE) /**< Blocks of the largest unit: luma, or 4:4:4 chroma. */
 
-enum { PNV_PICTURE_HEADER_BYTES = 8, PNV_SLICE_HEADER_BYTES = 6 };
+enum { PNV_PICTURE_HEADER_BYTES = 8 };
 
 /** How one picture is cut. Every MB row is cut alike. */
 typedef struct PnvGrid {
@@ -55,10 +55,16 @@ static inline size_t pnv_unit_bound(int n_blocks)
     return ((size_t)n_blocks * 1730 + 7) / 8;
 }
 
-/** Most bytes that a slice of n_mb macroblocks can take, header included. At most 20,766: fits its 16-bit size. */
-size_t pnv_slice_bound(PnvChroma chroma, int n_mb);
+/** Bytes of a slice header: with alpha it carries the size of Cr as well. */
+static inline size_t pnv_slice_header_bytes(int has_alpha)
+{
+    return has_alpha ? 8 : 6;
+}
+
+/** Most bytes that a slice of n_mb macroblocks can take, header included. At most 25,376: fits its 16-bit size. */
+size_t pnv_slice_bound(PnvChroma chroma, int alpha_bits, int n_mb);
 
 /** Most bytes that a picture can take, its header and slice table included. */
-uint64_t pnv_picture_bound(const PnvGrid *grid, PnvChroma chroma);
+uint64_t pnv_picture_bound(const PnvGrid *grid, PnvChroma chroma, int alpha_bits);
 
 #endif

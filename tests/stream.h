@@ -17,15 +17,37 @@ typedef enum Fill {
 
 extern const char *const fill_names[N_FILLS];
 
+/** What its alpha is like. */
+typedef enum AlphaFill {
+    ALPHA_OPAQUE,
+    ALPHA_CLEAR,
+    ALPHA_RAMP,
+    ALPHA_STEPS, /**< Areas with hard edges. */
+    ALPHA_MATTE, /**< Opaque inside, clear outside, soft between, with a little noise there. */
+    ALPHA_NOISE,
+    N_ALPHA_FILLS
+} AlphaFill;
+
+extern const char *const alpha_fill_names[N_ALPHA_FILLS];
+
 /** A picture in memory that ends with its last sample, rows padded by a few bytes that hold rubbish. */
 typedef struct TestPicture {
+    PnvParams params; /**< What it was made for. */
     PnvPicture pic;
-    int width[3], height, depth;
-    void *memory[3];
+    int n_components;
+    int width[4], height, depth;
+    uint8_t *memory[4]; /**< Components packed together have the first one's. */
 } TestPicture;
 
+/** A picture for params, progressive; with alpha if params have. */
 void test_picture_init(TestPicture *t, const PnvParams *params, Fill fill, uint32_t seed);
+
+/** The same with its components packed as A, Y, Cb, Cr, in samples of 8 or 16 bits; 4:4:4 only. */
+void test_picture_init_packed(TestPicture *t, const PnvParams *params, Fill fill, uint32_t seed);
+
+void test_picture_fill_alpha(TestPicture *t, AlphaFill fill, uint32_t seed);
 void test_picture_free(TestPicture *t);
+void test_picture_put(TestPicture *t, int component, int x, int y, int s);
 
 int test_picture_get(const TestPicture *t, int plane, int x, int y);
 
@@ -44,9 +66,12 @@ typedef struct TestFrame {
 /** Code one picture with an encoder of its own; a failure ends the test. */
 TestFrame test_encode(const PnvParams *params, const TestPicture *t);
 
+/** Whether two frames are the same bytes. */
+int same_frame(const TestFrame *a, const TestFrame *b);
+
 /**
- * First judge: the strict reader finds nothing, and in each block no coefficient of the error is larger than half a
- * step and 2, in units of C. Leaves the frame decoded in the reader.
+ * First judge: the strict reader finds nothing, in each block no coefficient of the error is larger than half a step
+ * and 2, in units of C, alpha is exact, and fields have their lines. Leaves the frame decoded in the reader.
  */
 void judge_strictly(PnvReader *reader, const char *name, const PnvParams *params, const TestPicture *t,
                     const TestFrame *frame);

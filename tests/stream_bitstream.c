@@ -83,11 +83,6 @@ static void test_settings(void)
     }
 }
 
-static void check_same(const char *name, const TestFrame *a, const TestFrame *b)
-{
-    CHECK(a->size == b->size && !memcmp(a->data, b->data, a->size), "%s: other bytes", name);
-}
-
 /* The bytes do not depend on threads, frames in flight, or what was coded before. */
 static void test_threads(void)
 {
@@ -117,8 +112,8 @@ static void test_threads(void)
                     continue;
                 }
                 REQUIRE(pnv_collect(enc, &packet) == PNV_OK, "collect");
-                check_same(fill_names[next_out % N_FILLS], &want[next_out],
-                           &(TestFrame){(uint8_t *)packet.data, packet.size});
+                CHECK(same_frame(&want[next_out], &(TestFrame){(uint8_t *)packet.data, packet.size}),
+                      "%dx%d picture %d, %d threads: other bytes", sizes[s][0], sizes[s][1], next_out, threads[n]);
                 pnv_packet_release(&packet);
                 next_out++;
             }
@@ -142,7 +137,7 @@ static void test_grey(void)
     test_picture_init(&t, &params, FILL_FLAT, 0);
     for (int c = 0; c < 3; c++) {
         for (int i = 0; i < 16 * t.width[c]; i++)
-            ((uint16_t *)((uint8_t *)t.memory[c] + i / t.width[c] * t.pic.stride[c]))[i % t.width[c]] = 512;
+            test_picture_put(&t, c, i % t.width[c], i / t.width[c], 512);
     }
     TestFrame frame = test_encode(&params, &t);
     CHECK(frame.size == 156 + sizeof want && !memcmp(frame.data + 156, want, sizeof want), "grey: %zu bytes",
@@ -163,10 +158,8 @@ static void test_dc_and_scale(void)
         const int sample = 2048 + cases[i].level * cases[i].qscale / 2; /* C = level * 4 * qScale = 8 * x */
         TestPicture t;
         test_picture_init(&t, &params, FILL_FLAT, 0);
-        for (int y = 0; y < 16; y++) {
-            for (int x = 0; x < 16; x++)
-                ((uint16_t *)((uint8_t *)t.memory[0] + y * t.pic.stride[0]))[x] = (uint16_t)sample;
-        }
+        for (int k = 0; k < 256; k++)
+            test_picture_put(&t, 0, k % 16, k / 16, sample);
         TestFrame frame = test_encode(&params, &t);
         judge_strictly(reader, "flat", &params, &t, &frame);
         const PnvReaderFrame *f = pnv_reader_frame(reader);

@@ -125,7 +125,7 @@ static void test_bounds(void)
         CHECK(pnv_entropy_write_c(again, size, level, blocks) == size && !memcmp(again, out, size),
               "exact capacity %zu", size);
     }
-    CHECK(pnv_slice_bound(PNV_CHROMA_444, 8) <= 65535, "a slice can pass its size field");
+    CHECK(pnv_slice_bound(PNV_CHROMA_444, 16, 8) <= 65535, "a slice can pass its size field");
 }
 
 int main(void)

@@ -26,6 +26,17 @@ static void test_frame_start(void)
     simple.chroma = PNV_CHROMA_422;
     pnv_layout_frame_start(got, &simple, 1);
     CHECK(got[11] == 0 && got[20] == 0x80, "4:2:2 is version %d, byte 12 %02x", got[11], got[20]);
+    simple.interlace = PNV_BOTTOM_FIELD_FIRST;
+    pnv_layout_frame_start(got, &simple, 1);
+    CHECK(got[20] == 0x88, "bottom field first is byte 12 %02x", got[20]);
+    PnvFrameHeader alpha = header;
+    alpha.interlace = PNV_TOP_FIELD_FIRST;
+    alpha.alpha_bits = 16;
+    pnv_layout_frame_start(got, &alpha, 1);
+    CHECK(got[11] == 1 && got[20] == 0xc4 && got[25] == 2, "16-bit alpha is %02x", got[25]);
+    alpha.alpha_bits = 8;
+    pnv_layout_frame_start(got, &alpha, 1);
+    CHECK(got[25] == 1, "8-bit alpha is %02x", got[25]);
 }
 
 static void test_picture_and_slice(void)
@@ -44,10 +55,13 @@ static void test_picture_and_slice(void)
     CHECK(got[5] == 0 && got[6] == 0, "a slice count past 16 bits");
 
     memset(got, 0x55, sizeof got);
-    pnv_layout_slice_header(got, 224, 0x1234, 0xffff);
+    pnv_layout_slice_header(got, 224, (const size_t[]){0x1234, 0xffff, 7}, 0);
     CHECK_MEM_EQ(got, ((const uint8_t[]){0x30, 224, 0x12, 0x34, 0xff, 0xff, 0x55}), 7, "slice header");
+    pnv_layout_slice_header(got, 1, (const size_t[]){1, 2, 0xabcd}, 16);
+    CHECK_MEM_EQ(got, ((const uint8_t[]){0x40, 1, 0, 1, 0, 2, 0xab, 0xcd, 0x55}), 9, "slice header with alpha");
+    memset(got, 0x55, sizeof got);
     pnv_layout_slice_size(got, 0x4567);
-    CHECK_MEM_EQ(got, ((const uint8_t[]){0x45, 0x67, 0x12}), 3, "slice table entry");
+    CHECK_MEM_EQ(got, ((const uint8_t[]){0x45, 0x67, 0x55}), 3, "slice table entry");
 }
 
 static void test_codes(void)

@@ -41,11 +41,13 @@ static void test_spans(void)
 
 static void test_bounds(void)
 {
-    CHECK(pnv_slice_bound(PNV_CHROMA_444, 8) == 6 + 3 * 6920, "4:4:4 slice: %zu", pnv_slice_bound(PNV_CHROMA_444, 8));
-    CHECK(pnv_slice_bound(PNV_CHROMA_422, 8) == 6 + 2 * 6920, "4:2:2 slice: %zu", pnv_slice_bound(PNV_CHROMA_422, 8));
+    CHECK(pnv_slice_bound(PNV_CHROMA_444, 0, 8) == 6 + 3 * 6920, "4:4:4 slice: %zu", pnv_slice_bound(PNV_CHROMA_444, 0, 8));
+    CHECK(pnv_slice_bound(PNV_CHROMA_422, 0, 8) == 6 + 2 * 6920, "4:2:2 slice: %zu", pnv_slice_bound(PNV_CHROMA_422, 0, 8));
+    CHECK(pnv_slice_bound(PNV_CHROMA_444, 16, 8) == 8 + 3 * 6920 + 4608 &&
+              pnv_slice_bound(PNV_CHROMA_444, 8, 8) == 8 + 3 * 6920 + 2560, "with alpha");
     const PnvGrid g = pnv_grid(33, 17, 2); /* 3 MBs across: slices of 2 and 1; 2 rows */
-    const uint64_t row = 4 + pnv_slice_bound(PNV_CHROMA_422, 2) + pnv_slice_bound(PNV_CHROMA_422, 1);
-    CHECK(pnv_picture_bound(&g, PNV_CHROMA_422) == 8 + 2 * row, "picture bound");
+    const uint64_t row = 4 + pnv_slice_bound(PNV_CHROMA_422, 0, 2) + pnv_slice_bound(PNV_CHROMA_422, 0, 1);
+    CHECK(pnv_picture_bound(&g, PNV_CHROMA_422, 0) == 8 + 2 * row, "picture bound");
     CHECK(pnv_plane_width(PNV_CHROMA_422, 1, 33) == 17 && pnv_plane_width(PNV_CHROMA_444, 1, 33) == 33 &&
               pnv_plane_width(PNV_CHROMA_422, 0, 33) == 33, "plane widths");
 }

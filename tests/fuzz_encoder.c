@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Fuzz target of the encoder: settings, sizes, strides, steps, kinds of picture and samples from the input's bytes.
+ * What is refused must say why; what is taken must give a frame that the strict reader finds nothing in, the same from
+ * one thread as from several. Planes end where their memory ends, for AddressSanitizer.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pnv.h"
+#include "reader.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+typedef struct Input {
+    const uint8_t *data;
+    size_t size, at;
+} Input;
+
+/* Bytes past the end are 0. */
+static int take(Input *in)
+{
+    return in->at < in->size ? in->data[in->at++] : 0;
+}
+
+/* Mostly one of a few legal values, sometimes anything. */
+static int choose(Input *in, const int *legal, int n)
+{
+    const int b = take(in);
+    return b < 248 ? legal[b % n] : (int8_t)take(in);
+}
+
+static PnvParams take_params(Input *in)
+{
+    static const int depths[] = {8, 10, 12, 16}, mbs[] = {0, 1, 2, 4, 8}, alphas[] = {0, 8, 16}, bits[] = {0, 1};
+    static const int profiles[] = {0, 1, 2, 3, 4, 5, 6}, zero[] = {0};
+    PnvParams p = {0};
+
+    p.width = take(in) % 200 + (take(in) > 250 ? 65400 : 0);
+    p.height = take(in) % 70;
+    p.chroma = (PnvChroma)choose(in, bits, 2);
+    p.depth = choose(in, depths, 4);
+    p.range = (PnvRange)choose(in, bits, 2);
+    p.alpha_bits = p.chroma ? choose(in, alphas, 3) : choose(in, zero, 1);
+    p.profile = (PnvProfile)choose(in, profiles, 7);
+    if (take(in) < 200)
+        p.profile = PNV_PROFILE_AUTO;
+    p.quantizer = take(in) % 226;
+    p.rounding = (PnvRounding)choose(in, zero, 1);
+    p.mbs_per_slice = choose(in, mbs, 5);
+    p.fps_n = take(in) * 1001;
+    p.fps_d = take(in);
+    p.par_n = take(in);
+    p.par_d = take(in);
+    p.color_primaries = 1;
+    p.threads = 1 + take(in) % 3;
+    p.frames_in_flight = take(in) % 4;
+    return p;
+}
+
+/* Memory of the picture: planar or packed, any padding, samples from the input over and over. */
+static uint8_t *take_picture(Input *in, const PnvParams *p, PnvPicture *pic)
+{
+    const int bytes = p->depth > 8 ? 2 : 1, packed = p->chroma == PNV_CHROMA_444 && take(in) % 4 == 0;
+    const int padding = take(in) % 40 * bytes, n = p->alpha_bits ? 4 : 3;
+    size_t offset[4], total = 0;
+
+    pic->interlace = (PnvInterlace)(take(in) % 3);
+    for (int c = 0; c < n; c++) {
+        const int width = p->chroma == PNV_CHROMA_422 && (c == 1 || c == 2) ? (p->width + 1) / 2 : p->width;
+        pic->step[c] = packed ? 4 * bytes : take(in) % 2 * bytes;
+        pic->stride[c] = packed ? p->width * 4 * bytes + padding : width * bytes + padding;
+        offset[c] = packed ? (size_t)(c * bytes) : total;
+        if (!packed)
+            total += (size_t)(pic->stride[c] * (p->height - 1) + width * bytes);
+    }
+    if (packed)
+        total = (size_t)(pic->stride[0] * (p->height - 1) + p->width * 4 * bytes);
+    uint8_t *memory = malloc(total);
+    if (!memory)
+        return NULL;
+    const uint8_t *samples = in->data + in->at;
+    const size_t n_samples = in->size - in->at;
+    for (size_t i = 0; i < total; i++)
+        memory[i] = n_samples ? (uint8_t)(samples[i % n_samples] + i / n_samples * 7) : (uint8_t)(i * 31);
+    for (int c = 0; c < n; c++)
+        pic->plane[c] = memory + offset[c];
+    return memory;
+}
+
+static int encode(const PnvParams *params, const PnvPicture *pic, PnvPacket *packet)
+{
+    char error[PNV_ERROR_BYTES];
+    PnvEncoder *enc;
+    PnvStatus status = pnv_open(&enc, params, error);
+
+    if (status != PNV_OK) {
+        if (enc || !error[0])
+            abort();
+        return -1;
+    }
+    status = pnv_send(enc, pic);
+    if (status == PNV_OK && (pnv_collect(enc, packet) != PNV_OK || packet->size > pnv_packet_bound(params)))
+        abort();
+    if (status != PNV_OK && !pnv_error(enc)[0])
+        abort();
+    pnv_close(&enc);
+    return status == PNV_OK ? 0 : -1;
+}
+
+static void print_finding(void *opaque, const PnvFinding *finding)
+{
+    (void)opaque;
+    fprintf(stderr, "%s: %s\n", pnv_finding_name(finding->code), finding->text);
+}
+
+static void judge(const PnvParams *params, const PnvPicture *pic, const PnvPacket *packet)
+{
+    const PnvReaderOptions options = {.flags = PNV_READER_LEVELS, .report = print_finding};
+    PnvReader *reader = pnv_reader_new();
+
+    if (!reader || pnv_reader_read(reader, packet->data, packet->size, &options) != PNV_READER_OK)
+        abort();
+    const PnvReaderFrame *f = pnv_reader_frame(reader);
+    if (f->n_violations || f->n_notes || !f->complete || f->header.width != params->width ||
+        f->header.height != params->height || f->header.interlace_mode != (int)pic->interlace)
+        abort();
+    pnv_reader_free(&reader);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    Input in = {.data = data, .size = size};
+    PnvParams params = take_params(&in);
+    PnvPicture pic = {0};
+    PnvPacket packet, alone;
+
+    if (pnv_packet_bound(&params) == 0) {
+        if (encode(&params, &pic, &packet) == 0)
+            abort();
+        return 0;
+    }
+    uint8_t *memory = take_picture(&in, &params, &pic);
+    if (memory && encode(&params, &pic, &packet) == 0) {
+        judge(&params, &pic, &packet);
+        params.threads = 1;
+        params.frames_in_flight = 1;
+        if (encode(&params, &pic, &alone) || alone.size != packet.size || memcmp(alone.data, packet.data, alone.size))
+            abort();
+        pnv_packet_release(&packet);
+        pnv_packet_release(&alone);
+    }
+    free(memory);
+    return 0;
+}
