@@ -102,7 +102,7 @@ void pnv_reader_free(PnvReader **reader)
     *reader = NULL;
 }
 
-/* ---- geometry (RDD 36 5.3, 6.2) ---- */
+/* ---- geometry (RDD 36 5.2) ---- */
 
 static int chroma_mb_width(const PnvReaderFrame *f)
 {
@@ -136,7 +136,7 @@ static void place_pictures(PnvReaderFrame *f)
     }
 }
 
-/* Full slices, then the rest by its binary digits from the highest (RDD 36 6.2). */
+/* Full slices, then the rest by its binary digits from the highest (RDD 36 5.2). */
 static int slices_per_row(int width_mb, int log2_slice_mb)
 {
     int n = width_mb >> log2_slice_mb;
@@ -663,7 +663,7 @@ static void read_slices(PnvReader *r, PnvReaderPicture *p, uint32_t table, uint3
                "picture_size %u, but header, table and slices make %u bytes", p->bytes, at - p->offset);
 }
 
-/* The count is deprecated: decoders compute it, but very old ones read it (RDD 36 6.2.1). */
+/* The count is deprecated: decoders compute it, but very old ones read it (RDD 36 6.2). */
 static void check_slice_count(PnvReader *r, uint32_t offset, uint32_t n)
 {
     const uint32_t count = pnv_read_u16(r->data + offset), expected = n <= 65535 ? n : 0;

@@ -172,7 +172,7 @@ int pnv_reader_n_blocks(const PnvReader *reader, const PnvReaderSlice *slice, in
 
 /**
  * Where a block of a unit lies: column and row of its top left sample in the plane of its picture, padding counted
- * (RDD 36 7.5.1).
+ * (RDD 36 7.5).
  */
 void pnv_reader_block_place(const PnvReader *reader, const PnvReaderSlice *slice, int plane, int block, int *x, int *y);
 

@@ -6,7 +6,7 @@
 #include "bits.h"
 
 /*
- * A combination code (RDD 36 7.1.1.2): values below (last_q + 1) << k_rice are Rice codes, the others exponential
+ * A combination code (RDD 36 7.1.1.1): values below (last_q + 1) << k_rice are Rice codes, the others exponential
  * Golomb codes. EG(k) is {0, k, k + 1}.
  */
 typedef struct Codebook {
@@ -92,7 +92,7 @@ static void note_level(Decoder *d, int magnitude)
         d->result.max_level = magnitude;
 }
 
-/* DC levels: differences, folded by the sign of the difference before (RDD 36 7.1.1.3). */
+/* DC levels: differences, folded by the sign of the difference before (RDD 36 7.1.1, table 9). */
 static bool decode_dc(Decoder *d, int16_t *levels, int n_blocks)
 {
     int dc = 0, previous = 3;
@@ -138,7 +138,7 @@ static inline int read_run(Decoder *d, unsigned previous_run, int index, uint32_
     return 1;
 }
 
-/* AC levels: one sequence over scan positions and blocks, block minor (RDD 36 7.1.1.4). */
+/* AC levels: one sequence over scan positions and blocks, block minor (RDD 36 7.1.1, tables 10 and 11). */
 static bool decode_ac(Decoder *d, int16_t *levels, int n_blocks)
 {
     const int n_coefs = 64 * n_blocks;
@@ -170,7 +170,7 @@ static bool decode_ac(Decoder *d, int16_t *levels, int n_blocks)
     return true;
 }
 
-/* What follows the last code: zeros up to the next byte, and no more of them than a decoder takes (RDD 36 7.1). */
+/* What follows the last code: zeros up to the next byte, and no more of them than a decoder takes (RDD 36 7.1.1). */
 static void check_padding(Decoder *d)
 {
     d->result.used_bits = d->bits.pos;
