@@ -42,7 +42,6 @@ typedef struct Slot {
 
 /* One thread's memory for one slice, a few kilobytes. */
 typedef struct Scratch {
-    _Alignas(64) int16_t samples[16 * PNV_FETCH_STRIDE];
     _Alignas(64) int16_t coef[64 * PNV_MAX_BLOCKS];
     _Alignas(64) uint16_t alpha[PNV_MAX_ALPHA_VALUES];
 } Scratch;
@@ -115,9 +114,8 @@ static size_t encode_colour(const SliceJob *job, int c, uint8_t *dst, size_t cap
                                                            : PNV_BLOCKS_CHROMA_444;
     Scratch *s = job->scratch;
 
-    dsp->fetch(s->samples, &job->planes[c], job->span.mb_x * mb_width, job->mb_y * 16, n_mb * mb_width);
-    dsp->transform(s->coef, s->samples, PNV_FETCH_STRIDE, order, n_mb, job->framing->scan);
-    dsp->quant(s->coef, s->coef, n_blocks, &job->framing->quant[c > 0]);
+    dsp->forward(s->coef, &job->planes[c], job->span.mb_x * mb_width, job->mb_y * 16, order, n_mb, job->framing->scan,
+                 &job->framing->quant[c > 0]);
     return dsp->entropy_write(dst, capacity, s->coef, n_blocks);
 }
 
@@ -320,7 +318,7 @@ static PnvStatus cpu_open(void **impl, PnvPlan *plan, char *error)
     if (!cpu)
         goto fail;
     cpu->plan = plan;
-    pnv_dsp_init(&cpu->dsp);
+    pnv_dsp_init(&cpu->dsp, p->cpu);
     cpu->n_slots = p->frames_in_flight;
     for (int i = PNV_PROGRESSIVE; i <= PNV_BOTTOM_FIELD_FIRST; i++) {
         const PnvFraming *f = &plan->framing[i];

@@ -1,18 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "dsp.h"
 
+#include "cpuinfo.h"
 #include "entropy.h"
+#if PNV_HAVE_X86
+#include "x86/x86.h"
+#endif
 
-void pnv_dsp_init(PnvDsp *dsp)
+void pnv_dsp_init(PnvDsp *dsp, PnvCpu cpu)
 {
     *dsp = (PnvDsp){
         .fetch = pnv_fetch_c,
         .transform = pnv_transform_c,
         .quant = pnv_quant_c,
+        .forward = pnv_forward_c,
         .entropy_bits = pnv_entropy_bits_c,
         .entropy_write = pnv_entropy_write_c,
         .alpha_fetch = pnv_alpha_fetch_c,
         .alpha_bits = pnv_alpha_bits_c,
         .alpha_write = pnv_alpha_write_c,
     };
+    if (cpu == PNV_CPU_AUTO)
+        cpu = pnv_cpu_best();
+#if PNV_HAVE_X86
+    if (cpu == PNV_CPU_AVX512) {
+        dsp->fetch = pnv_fetch_avx512;
+        dsp->transform = pnv_transform_avx512;
+        dsp->quant = pnv_quant_avx512;
+        dsp->forward = pnv_forward_avx512;
+        dsp->entropy_bits = pnv_entropy_bits_avx512;
+        dsp->entropy_write = pnv_entropy_write_avx512;
+    }
+#endif
 }

@@ -8,6 +8,7 @@
 
 #include "alpha.h"
 #include "fetch.h"
+#include "forward.h"
 #include "quant.h"
 #include "transform.h"
 
@@ -17,6 +18,8 @@ typedef struct PnvDsp {
     void (*transform)(int16_t *coef, const int16_t *samples, ptrdiff_t stride, PnvBlockOrder order, int n_mb,
                       const uint8_t scan[64]);                                         /**< pnv_transform_c() */
     void (*quant)(int16_t *level, const int16_t *coef, int n_blocks, const PnvQuant *quant); /**< pnv_quant_c() */
+    void (*forward)(int16_t *level, const PnvPlane *plane, int x0, int y0, PnvBlockOrder order, int n_mb,
+                    const uint8_t scan[64], const PnvQuant *quant);                    /**< pnv_forward_c() */
     size_t (*entropy_bits)(const int16_t *level, int n_blocks);                        /**< pnv_entropy_bits_c() */
     size_t (*entropy_write)(uint8_t *dst, size_t capacity, const int16_t *level,
                             int n_blocks);                                             /**< pnv_entropy_write_c() */
@@ -27,6 +30,7 @@ typedef struct PnvDsp {
                           int bits);                                                   /**< pnv_alpha_write_c() */
 } PnvDsp;
 
-void pnv_dsp_init(PnvDsp *dsp);
+/** The fastest variants up to a level that pnv_cpu_has(); auto means the best. What has none stays C. */
+void pnv_dsp_init(PnvDsp *dsp, PnvCpu cpu);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cpuinfo.h"
 #include "tables.h"
 
 enum { MAX_SIZE = 65535, DEFAULT_QUANTIZER = 4, DEFAULT_MBS_PER_SLICE = 8, UNSPECIFIED_COLOR = 2 };
@@ -78,6 +79,7 @@ static PnvStatus check_params(char *error, const PnvParams *p)
         {"transfer_characteristic", p->transfer_characteristic, 0, 255},
         {"matrix_coefficients", p->matrix_coefficients, 0, 255},
         {"backend", (int)p->backend, PNV_BACKEND_AUTO, PNV_BACKEND_CUDA},
+        {"cpu", (int)p->cpu, PNV_CPU_AUTO, PNV_CPU_NEON},
         {"threads", p->threads, 0, PNV_MAX_THREADS},
         {"frames_in_flight", p->frames_in_flight, 0, PNV_MAX_FRAMES_IN_FLIGHT},
     };
@@ -113,6 +115,8 @@ static void resolve_defaults(PnvParams *p)
         p->quantizer = DEFAULT_QUANTIZER;
     if (!p->mbs_per_slice)
         p->mbs_per_slice = DEFAULT_MBS_PER_SLICE;
+    if (!p->cpu)
+        p->cpu = pnv_cpu_best();
     if (!p->color_primaries)
         p->color_primaries = UNSPECIFIED_COLOR;
     if (!p->transfer_characteristic)
@@ -179,6 +183,11 @@ PnvStatus pnv_plan(PnvPlan *plan, const PnvParams *params, char *error)
     const PnvStatus status = check_params(error, params);
     if (status != PNV_OK)
         return status;
+    if (params->cpu && !pnv_cpu_has(params->cpu)) {
+        refuse(error, "cpu %s: this machine or this build lacks it; it has %s", pnv_cpu_name(params->cpu),
+               pnv_cpu_name(pnv_cpu_best()));
+        return PNV_ENODEV;
+    }
 
     *plan = (PnvPlan){.params = *params};
     PnvParams *p = &plan->params;

@@ -109,6 +109,15 @@ typedef enum PnvInterlace {
     PNV_BOTTOM_FIELD_FIRST /**< Rows 1, 3, 5 ... are. */
 } PnvInterlace;
 
+/** Instructions of the CPU that its backend uses. The bytes are the same from all: forcing one is for tests and timing. */
+typedef enum PnvCpu {
+    PNV_CPU_AUTO = 0, /**< The most that this machine has. */
+    PNV_CPU_C,        /**< Plain C, the definition. */
+    PNV_CPU_AVX2,     /**< x86-64-v3: Haswell, Zen and later. */
+    PNV_CPU_AVX512,   /**< With VBMI2 and VNNI: Ice Lake, Zen 4 and later. */
+    PNV_CPU_NEON      /**< aarch64. */
+} PnvCpu;
+
 /** Where the planes of a picture live. */
 typedef enum PnvMemory {
     PNV_MEMORY_HOST = 0 /**< Ordinary memory. */
@@ -149,6 +158,7 @@ typedef struct PnvParams {
     const char *encoder_id;
 
     PnvBackend backend;   /**< Default auto. */
+    PnvCpu cpu;           /**< Default auto. PNV_ENODEV where this machine lacks what is asked for. */
     int threads;          /**< CPU threads, 1..PNV_MAX_THREADS. Default 0: as many as this process may run on. */
     int frames_in_flight; /**< Frames the encoder may hold, 1..PNV_MAX_FRAMES_IN_FLIGHT. Default 1 (CPU), 3 (GPU). */
 

@@ -29,4 +29,7 @@ static inline int pnv_order_blocks_per_mb(PnvBlockOrder order)
 void pnv_transform_c(int16_t *coef, const int16_t *samples, ptrdiff_t stride, PnvBlockOrder order, int n_mb,
                      const uint8_t scan[64]);
 
+/** Scan position of each raster position: a constant table for the scans of the format, else computed into room. */
+const uint8_t *pnv_scan_inverse(uint8_t room[64], const uint8_t scan[64]);
+
 #endif

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Entropy coding for AVX-512. entropy.c is the definition, codeword.h has the codes.
+ *
+ * 1. The nonzero AC levels of a unit and their positions are compacted into two lists. Which codebook a symbol takes
+ *    depends on the symbol before it, which is now a neighbour in the list.
+ * 2. 32 symbols at a time, in 16-bit lanes: runs are differences of positions; codebooks are table permutes on the
+ *    previous run and level; a code is a number x and a length,
+ *
+ *        x = n + 2^exp - escape,  length = last + 2 - exp + 2 * floor(log2 x)
+ *
+ *    which holds for every n of an exponential Golomb code and, in the other codebooks, for all but the three smallest,
+ *    which a second table gives.
+ * 3. The codes of run, level and sign merge into one, then four symbols into one 64-bit word, and the words go to the
+ *    bit writer. Where a symbol has more than 16 bits or four have more than 57, two symbols make a word, or one.
+ */
+#include <immintrin.h>
+#include <string.h>
+
+#include "codeword.h"
+#include "entropy.h"
+#include "slice.h"
+#include "x86.h"
+
+#define INLINE static inline __attribute__((always_inline))
+
+enum {
+    LANES = 32,
+    MAX_AC = 63 * PNV_MAX_BLOCKS,
+    /* Most bytes that one vector of symbols can store, the last store's 8 included: 32 words of 48 bits. */
+    VECTOR_BYTES = 256,
+};
+
+/* ---- the bit writer ---- */
+
+/** Bits leave a byte at a time; the last stored byte is always complete with zeros. */
+typedef struct Writer {
+    uint8_t *at, *end; /**< end: of what may be stored to. */
+    uint64_t held;     /**< The lowest n_held bits are not stored for good; what is above them is. */
+    unsigned n_held;   /**< 0..7 between words. */
+    uint8_t *spilled;  /**< Where the room of dst ended and that of the caller's stack went on, or NULL. */
+} Writer;
+
+enum { ROOM_BYTES = PNV_MAX_BLOCKS * 1730 / 8 + 1 + VECTOR_BYTES }; /* a whole unit, see pnv_unit_bound() */
+
+/** length 0..57. */
+INLINE void put_word(Writer *w, uint64_t bits, uint64_t length)
+{
+    w->held = w->held << length | bits;
+    w->n_held += (unsigned)length;
+    const uint64_t word = __builtin_bswap64(w->held << ((64 - w->n_held) & 63));
+    memcpy(w->at, &word, sizeof word);
+    w->at += w->n_held >> 3;
+    w->n_held &= 7;
+}
+
+/** Before each vector: near the end of dst the rest goes to room first, so that no store needs a check of its own. */
+INLINE void reserve(Writer *w, uint8_t *room)
+{
+    if (w->end - w->at < VECTOR_BYTES && !w->spilled) {
+        w->spilled = w->at;
+        w->at = room;
+        w->end = room + ROOM_BYTES;
+    }
+}
+
+static size_t writer_finish(const Writer *w, const uint8_t *room, uint8_t *dst, size_t capacity)
+{
+    uint8_t *end = w->at + (w->n_held > 0);
+
+    if (!w->spilled)
+        return (size_t)(end - dst);
+    const size_t before = (size_t)(w->spilled - dst), rest = (size_t)(end - room);
+    if (before + rest > capacity)
+        return 0;
+    memcpy(w->spilled, room, rest);
+    return before + rest;
+}
+
+/* ---- codes ---- */
+
+/**
+ * A set of codebooks by the state that selects one. The number to code comes as m = n + bias of its set, and
+ * x = m + add; length counts from 2 * 15, of which twice the leading zeros of the 16-bit x are taken away. The smallest
+ * numbers, m < small, are taken from the table of small codes at m + first.
+ */
+typedef struct Books {
+    _Alignas(64) int16_t add[LANES], length[LANES], small[LANES], first[LANES];
+} Books;
+
+/* Small codes: of (2,0,1), (2,0,2) and (1,0,1) from 0, of (1,1,2) from 3, of (1,2,3) from 5. */
+static const _Alignas(64) int16_t small_bits[LANES] = {1, 1, 1, 2, 3, 4, 5, 6, 7};
+static const _Alignas(64) int16_t small_length[LANES] = {1, 2, 3, 2, 2, 3, 3, 3, 3};
+
+/* PNV_CODEBOOKS_RUN by the run before + 1, of a run + 1: (2,0,1) x2, (1,0,1) x2, EG(0), (1,1,2) x4, EG(1) x6, EG(2). */
+static const Books run_books = {
+    .add = {0, -2, -2, -1, -1, 0, -1, -1, -1, -1, 1, 1, 1, 1, 1, 1, 3},
+    .length = {0, 33, 33, 32, 32, 31, 31, 31, 31, 31, 30, 30, 30, 30, 30, 30, 29},
+    .small = {0, 3, 3, 2, 2, 0, 3, 3, 3, 3},
+    .first = {0, -1, -1, -1, -1, 0, 2, 2, 2, 2},
+};
+/* PNV_CODEBOOKS_LEVEL by the magnitude before, of a magnitude: (2,0,2), (1,0,1), (2,0,1), EG(0), EG(1) x4, EG(2). */
+static const Books level_books = {
+    .add = {0, 0, -1, -2, 0, 1, 1, 1, 1, 3},
+    .length = {0, 32, 32, 33, 31, 30, 30, 30, 30, 29},
+    .small = {0, 4, 2, 3},
+    .first = {0, -1, -1, -1},
+};
+/* PNV_CODEBOOKS_DC by the difference before, then the one of the first: EG(0), EG(1), (1,2,3), EG(3); EG(5). */
+enum { DC_FIRST = 4 };
+static const Books dc_books = {
+    .add = {1, 2, 0, 8, 32},
+    .length = {31, 30, 30, 28, 26},
+    .small = {0, 0, 4},
+    .first = {0, 0, 5},
+};
+
+/** One code in each lane: the low length bits of bits. */
+typedef struct Codes {
+    __m512i bits, length;
+} Codes;
+
+/** Leading zeros of 16-bit lanes, none of which is 0. */
+INLINE __m512i leading_zeros(__m512i x)
+{
+    const __m512i high = _mm512_lzcnt_epi32(x), low = _mm512_lzcnt_epi32(_mm512_slli_epi32(x, 16));
+
+    return _mm512_mask_blend_epi16(0xaaaaaaaa, low, _mm512_slli_epi32(high, 16));
+}
+
+INLINE Codes code(const Books *books, __m512i state, __m512i m)
+{
+    const __m512i x = _mm512_add_epi16(m, _mm512_permutexvar_epi16(state, _mm512_load_si512(books->add)));
+    const __m512i length = _mm512_permutexvar_epi16(state, _mm512_load_si512(books->length));
+    const __m512i small = _mm512_permutexvar_epi16(state, _mm512_load_si512(books->small));
+    const __m512i first = _mm512_permutexvar_epi16(state, _mm512_load_si512(books->first));
+    const __mmask32 is_small = _mm512_cmplt_epu16_mask(m, small);
+    const __m512i at = _mm512_add_epi16(m, first);
+
+    return (Codes){
+        .bits = _mm512_mask_permutexvar_epi16(x, is_small, at, _mm512_load_si512(small_bits)),
+        .length = _mm512_mask_permutexvar_epi16(
+            _mm512_sub_epi16(length, _mm512_slli_epi16(leading_zeros(x), 1)), is_small, at,
+            _mm512_load_si512(small_length)),
+    };
+}
+
+/* ---- symbols ---- */
+
+/** A vector of symbols, each the code a before the code b; together at most 48 bits. */
+typedef struct Symbols {
+    Codes a, b;
+    __m512i length; /**< Of both; 0 in lanes without a symbol. */
+} Symbols;
+
+/** Nonzero AC levels of a unit in coding order. Neighbours before the first one are what the format starts with. */
+typedef struct List {
+    int n;
+    int16_t level[LANES + MAX_AC + LANES];
+    uint16_t position[LANES + MAX_AC + LANES];
+} List;
+
+INLINE __mmask32 first_lanes(int n)
+{
+    return n >= LANES ? 0xffffffffu : (1u << n) - 1;
+}
+
+static void list_levels(List *list, const int16_t *level, int n)
+{
+    __m512i position = _mm512_set_epi16(31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12,
+                                        11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    int n_listed = LANES;
+
+    list->level[LANES - 1] = PNV_INITIAL_LEVEL + 1;
+    list->position[LANES - 1] = (uint16_t)-1;
+    list->position[LANES - 2] = (uint16_t)(-1 - (PNV_INITIAL_RUN + 1));
+    for (int i = 0; i < n; i += LANES) {
+        const __m512i v = n - i >= LANES ? _mm512_loadu_si512(level + i)
+                                         : _mm512_maskz_loadu_epi16(first_lanes(n - i), level + i);
+        const __mmask32 is_level = _mm512_test_epi16_mask(v, v);
+        _mm512_storeu_si512(list->level + n_listed, _mm512_maskz_compress_epi16(is_level, v));
+        _mm512_storeu_si512(list->position + n_listed, _mm512_maskz_compress_epi16(is_level, position));
+        n_listed += __builtin_popcount(is_level);
+        position = _mm512_add_epi16(position, _mm512_set1_epi16(LANES));
+    }
+    list->n = n_listed - LANES;
+}
+
+/** Symbols i .. i + 31 of the list: the run before a level; its magnitude with the sign behind it. */
+INLINE Symbols ac_symbols(const List *list, int i)
+{
+    const int16_t *l = list->level + LANES + i;
+    const uint16_t *p = list->position + LANES + i;
+    const __m512i level = _mm512_loadu_si512(l), p1 = _mm512_loadu_si512(p - 1);
+    const __m512i run = _mm512_sub_epi16(_mm512_loadu_si512(p), p1); /* run + 1 */
+    const __m512i run_before = _mm512_sub_epi16(p1, _mm512_loadu_si512(p - 2));
+    const __m512i level_before = _mm512_abs_epi16(_mm512_loadu_si512(l - 1));
+    Symbols s;
+
+    s.a = code(&run_books, _mm512_min_epu16(run_before, _mm512_set1_epi16(PNV_RUN_STATES)), run);
+    s.b = code(&level_books, _mm512_min_epu16(level_before, _mm512_set1_epi16(PNV_LEVEL_STATES)),
+               _mm512_abs_epi16(level));
+    s.b.bits = _mm512_shldi_epi16(s.b.bits, level, 1);
+    s.b.length = _mm512_add_epi16(s.b.length, _mm512_set1_epi16(1));
+    s.length = _mm512_maskz_add_epi16(first_lanes(list->n - i), s.a.length, s.b.length);
+    return s;
+}
+
+/** The DC of up to 32 blocks. */
+INLINE Symbols dc_symbols(const int16_t *dc, int n_blocks)
+{
+    const __mmask32 there = first_lanes(n_blocks);
+    const __m512i lane_before = _mm512_set_epi16(30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13,
+                                                 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 0);
+    const __m512i v = _mm512_maskz_loadu_epi16(there, dc);
+    const __m512i diff = _mm512_sub_epi16(v, _mm512_maskz_permutexvar_epi16(~1u, lane_before, v));
+    const __m512i before = _mm512_mask_permutexvar_epi16(_mm512_set1_epi16(PNV_INITIAL_DC_DIFF), ~3u, lane_before, diff);
+    const __m512i turned = _mm512_mask_sub_epi16(diff, _mm512_movepi16_mask(before), _mm512_setzero_si512(), diff);
+    const __m512i folded = _mm512_xor_si512(_mm512_slli_epi16(turned, 1), _mm512_srai_epi16(turned, 15));
+    const __m512i state = _mm512_mask_mov_epi16(
+        _mm512_min_epu16(_mm512_abs_epi16(before), _mm512_set1_epi16(PNV_DC_STATES - 1)), 1,
+        _mm512_set1_epi16(DC_FIRST));
+    Symbols s = {.a = {_mm512_setzero_si512(), _mm512_setzero_si512()}};
+
+    s.b = code(&dc_books, state, folded);
+    s.length = _mm512_maskz_mov_epi16(there, s.b.length);
+    return s;
+}
+
+/* ---- symbols to words ---- */
+
+/** One symbol a word. For what hardly ever happens. */
+static __attribute__((noinline)) Writer put_singly(Writer w, const Symbols *s)
+{
+    uint16_t a[LANES], b[LANES], b_length[LANES], length[LANES];
+
+    _mm512_storeu_si512(a, s->a.bits);
+    _mm512_storeu_si512(b, s->b.bits);
+    _mm512_storeu_si512(b_length, s->b.length);
+    _mm512_storeu_si512(length, s->length);
+    for (int i = 0; i < LANES && length[i]; i++)
+        put_word(&w, (uint64_t)a[i] << b_length[i] | b[i], length[i]);
+    return w;
+}
+
+/** Two symbols a word: each has at most 28 bits. */
+static __attribute__((noinline)) Writer put_pairs(Writer w, const Symbols *s)
+{
+    const __m512i low = _mm512_set1_epi32(0xffff);
+    /* 32-bit lanes: the first symbol of each pair is in the low half of a lane, the second in the high one. */
+    const __mmask32 there = _mm512_test_epi16_mask(s->length, s->length);
+    const __m512i a = _mm512_maskz_mov_epi16(there, s->a.bits), b = _mm512_maskz_mov_epi16(there, s->b.bits);
+    const __m512i first = _mm512_or_si512(
+        _mm512_sllv_epi32(_mm512_and_si512(a, low), _mm512_and_si512(s->b.length, low)), _mm512_and_si512(b, low));
+    const __m512i second = _mm512_or_si512(
+        _mm512_sllv_epi32(_mm512_srli_epi32(a, 16), _mm512_srli_epi32(s->b.length, 16)), _mm512_srli_epi32(b, 16));
+    const __m512i second_length = _mm512_srli_epi32(s->length, 16);
+    const __m512i length = _mm512_add_epi32(_mm512_and_si512(s->length, low), second_length);
+    /* 64-bit lanes: even pairs, odd pairs. */
+    const __m512i low32 = _mm512_set1_epi64(0xffffffff);
+    const __m512i even = _mm512_or_si512(
+        _mm512_sllv_epi64(_mm512_and_si512(first, low32), _mm512_and_si512(second_length, low32)),
+        _mm512_and_si512(second, low32));
+    const __m512i odd = _mm512_or_si512(
+        _mm512_sllv_epi64(_mm512_srli_epi64(first, 32), _mm512_srli_epi64(second_length, 32)),
+        _mm512_srli_epi64(second, 32));
+    _Alignas(64) uint64_t words[2][LANES / 4];
+    _Alignas(64) uint32_t lengths[LANES / 2];
+
+    _mm512_store_si512(words[0], even);
+    _mm512_store_si512(words[1], odd);
+    _mm512_store_si512(lengths, length);
+    for (int i = 0; i < LANES / 2; i++)
+        put_word(&w, words[i % 2][i / 2], lengths[i]);
+    return w;
+}
+
+INLINE void put_symbols(Writer *w, const Symbols *s)
+{
+    /* Two neighbours into 32-bit lanes, then two of those into 64-bit lanes; the first one is the lower. */
+    const __m512i word = _mm512_or_si512(_mm512_sllv_epi16(s->a.bits, s->b.length), s->b.bits);
+    const __m512i bits16 = _mm512_maskz_mov_epi16(_mm512_test_epi16_mask(s->length, s->length), word);
+    const __m512i bits32 = _mm512_or_si512(
+        _mm512_sllv_epi32(_mm512_and_si512(bits16, _mm512_set1_epi32(0xffff)), _mm512_srli_epi32(s->length, 16)),
+        _mm512_srli_epi32(bits16, 16));
+    const __m512i length32 = _mm512_madd_epi16(s->length, _mm512_set1_epi16(1));
+    const __m512i bits64 = _mm512_or_si512(
+        _mm512_sllv_epi64(_mm512_and_si512(bits32, _mm512_set1_epi64(0xffffffff)), _mm512_srli_epi64(length32, 32)),
+        _mm512_srli_epi64(bits32, 32));
+    const __m512i length64 = _mm512_add_epi64(_mm512_and_si512(length32, _mm512_set1_epi64(0xffffffff)),
+                                              _mm512_srli_epi64(length32, 32));
+
+    if (_mm512_cmpgt_epu16_mask(s->length, _mm512_set1_epi16(16)) |
+        _mm512_cmpgt_epu64_mask(length64, _mm512_set1_epi64(57))) {
+        const int is_long = _mm512_cmpgt_epu16_mask(s->length, _mm512_set1_epi16(28)) != 0;
+        *w = is_long ? put_singly(*w, s) : put_pairs(*w, s);
+        return;
+    }
+    _Alignas(64) uint64_t words[LANES / 4], lengths[LANES / 4];
+    _mm512_store_si512(words, bits64);
+    _mm512_store_si512(lengths, length64);
+    for (int i = 0; i < LANES / 4; i++)
+        put_word(w, words[i], lengths[i]);
+}
+
+size_t pnv_entropy_write_avx512(uint8_t *dst, size_t capacity, const int16_t *level, int n_blocks)
+{
+    Writer w = {.at = dst, .end = dst + capacity};
+    uint8_t room[ROOM_BYTES];
+    List list;
+
+    list_levels(&list, level + n_blocks, 63 * n_blocks);
+    const Symbols dc = dc_symbols(level, n_blocks);
+    reserve(&w, room);
+    put_symbols(&w, &dc);
+    for (int i = 0; i < list.n; i += LANES) {
+        const Symbols ac = ac_symbols(&list, i);
+        reserve(&w, room);
+        put_symbols(&w, &ac);
+    }
+    return writer_finish(&w, room, dst, capacity);
+}
+
+size_t pnv_entropy_bits_avx512(const int16_t *level, int n_blocks)
+{
+    List list;
+
+    list_levels(&list, level + n_blocks, 63 * n_blocks);
+    __m512i sum = dc_symbols(level, n_blocks).length; /* at most 63 * 48 + 31 a lane */
+    for (int i = 0; i < list.n; i += LANES)
+        sum = _mm512_add_epi16(sum, ac_symbols(&list, i).length);
+    return (size_t)_mm512_reduce_add_epi32(_mm512_madd_epi16(sum, _mm512_set1_epi16(1)));
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The variants for x86-64, and what they share. Each equals the function in C of the same name. */
+#ifndef PNV_X86_H
+#define PNV_X86_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fetch.h"
+#include "quant.h"
+#include "transform.h"
+
+#define PNV_X86_VARIANTS(isa)                                                                                          \
+    void pnv_fetch_##isa(int16_t *dst, const PnvPlane *plane, int x0, int y0, int width);                              \
+    void pnv_transform_##isa(int16_t *coef, const int16_t *samples, ptrdiff_t stride, PnvBlockOrder order, int n_mb,   \
+                             const uint8_t scan[64]);                                                                  \
+    void pnv_quant_##isa(int16_t *level, const int16_t *coef, int n_blocks, const PnvQuant *quant);                    \
+    void pnv_forward_##isa(int16_t *level, const PnvPlane *plane, int x0, int y0, PnvBlockOrder order, int n_mb,       \
+                           const uint8_t scan[64], const PnvQuant *quant);                                             \
+    size_t pnv_entropy_bits_##isa(const int16_t *level, int n_blocks);                                                 \
+    size_t pnv_entropy_write_##isa(uint8_t *dst, size_t capacity, const int16_t *level, int n_blocks);
+
+PNV_X86_VARIANTS(avx2)
+PNV_X86_VARIANTS(avx512)
+
+#endif

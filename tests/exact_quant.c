@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Every variant of quantization gives the levels of the definition: every coefficient, for steps of every size. */
+#include "exact.h"
+#include "tables.h"
+
+static int16_t coef[64 * PNV_MAX_BLOCKS], want[64 * PNV_MAX_BLOCKS], got[64 * PNV_MAX_BLOCKS];
+
+/* Each row another step; rows hold coefficients around multiples of half the step, and anything. */
+static void test_steps(const PnvDsp *ref, const PnvDsp *var, const char *name)
+{
+    for (int round = 0; round < 3000; round++) {
+        const int n_blocks = exact_n_blocks[round % EXACT_N_WIDTHS];
+        PnvQuant quant;
+        for (int i = 0; i < 64; i++) {
+            const int d = round % 2 ? exact_between(2, 63 * 512) : exact_between(2, 64);
+            quant.step[i] = pnv_quant_step(d, PNV_ROUNDING_NEAREST);
+            if (round % 7 == 0)
+                quant.step[i].bias = (uint16_t)exact_between(0, d); /* any rounding */
+            for (int b = 0; b < n_blocks; b++) {
+                const int near_half = (2 * exact_between(0, 16383 / d) + 1) * d + exact_between(-1, 1);
+                const int v = b % 3 ? exact_between(-32768, 32767) : b % 2 ? near_half : -near_half;
+                coef[i * n_blocks + b] = (int16_t)(v > 32767 ? 32767 : v < -32768 ? -32768 : v);
+            }
+        }
+        coef[exact_random() % (unsigned)(64 * n_blocks)] = -32768;
+        memset(want, 0x55, sizeof want);
+        memset(got, 0xaa, sizeof got);
+        ref->quant(want, coef, n_blocks, &quant);
+        var->quant(got, coef, n_blocks, &quant);
+        CHECK_MEM_EQ(want, got, sizeof *want * 64 * (size_t)n_blocks, "%s round %d", name, round);
+        for (int i = 64 * n_blocks; i < 64 * PNV_MAX_BLOCKS; i++)
+            CHECK(got[i] == (int16_t)0xaaaa, "%s wrote past %d blocks", name, n_blocks);
+        memcpy(got, coef, sizeof got);
+        var->quant(got, got, n_blocks, &quant);
+        CHECK_MEM_EQ(want, got, sizeof *want * 64 * (size_t)n_blocks, "%s in place, round %d", name, round);
+    }
+}
+
+/* Every quantizer of every profile, every coefficient that a row of 32 can be dealt. */
+static void test_quantizers(const PnvDsp *ref, const PnvDsp *var, const char *name)
+{
+    static const uint8_t *const matrices[] = {pnv_matrix_proxy_luma, pnv_matrix_lt, pnv_matrix_standard, pnv_matrix_hq,
+                                              pnv_matrix_xq_luma};
+    for (int q = PNV_QUANTIZER_MIN; q <= PNV_QUANTIZER_MAX; q++) {
+        for (size_t m = 0; m < sizeof matrices / sizeof *matrices; m++) {
+            PnvQuant quant;
+            pnv_quant_init(&quant, matrices[m], q % 2 ? pnv_scan_progressive : pnv_scan_interlaced, q,
+                           PNV_ROUNDING_NEAREST);
+            for (int i = 0; i < 64 * 32; i++)
+                coef[i] = (int16_t)exact_random();
+            ref->quant(want, coef, 32, &quant);
+            var->quant(got, coef, 32, &quant);
+            CHECK_MEM_EQ(want, got, sizeof want, "%s quantizer %d matrix %zu", name, q, m);
+        }
+    }
+}
+
+static void test_level(const PnvDsp *ref, const PnvDsp *var, const char *name)
+{
+    test_steps(ref, var, name);
+    test_quantizers(ref, var, name);
+}
+
+int main(void)
+{
+    exact_each_level(test_level);
+    CHECK_END();
+}
