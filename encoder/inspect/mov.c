@@ -515,8 +515,8 @@ static bool read_boxes(Parser *p)
         offset += size;
     }
     if (!moov)
-        return fail(p, "neither a QuickTime or MP4 file with a moov box, nor frames that begin with their size and "
-                       "'icpf'");
+        return fail(p, "neither a QuickTime or MP4 file with a moov box, nor bare 'icpf' frames; of other containers "
+                       "'ffmpeg -i FILE -c copy FILE.mov' makes one that can be read");
     if (!p->mov->n_tracks)
         return fail(p, "no ProRes video track%s%s%s", p->other[0] ? "; there is a video track of '" : "", p->other,
                     p->other[0] ? "'" : "");

@@ -192,13 +192,13 @@ static void read_header_fields(PnvReaderHeader *h, const uint8_t *p)
 static void check_version(PnvReader *r)
 {
     const PnvReaderHeader *h = &r->frame.header;
+    const bool is_444 = h->chroma_format == 3, alpha = h->alpha_type == 1 || h->alpha_type == 2;
 
     if (h->version > 1)
         report(r, PNV_FINDING_BITSTREAM_VERSION, 11, "bitstream_version %d; 0 and 1 are defined", h->version);
-    else if (h->version == 0 && (h->chroma_format == 3 || h->alpha_type))
-        report(r, PNV_FINDING_VERSION_RULE, 11, "bitstream_version 0 with %s%s%s, which need version 1",
-               h->chroma_format == 3 ? "4:4:4" : "", h->chroma_format == 3 && h->alpha_type ? " and " : "",
-               h->alpha_type ? "alpha" : "");
+    else if (h->version == 0 && (is_444 || alpha))
+        report(r, PNV_FINDING_VERSION_RULE, 11, "bitstream_version 0 with %s, which needs version 1",
+               !alpha ? "4:4:4" : is_444 ? "4:4:4 and alpha" : "alpha");
 }
 
 static void check_encoder_id(PnvReader *r)

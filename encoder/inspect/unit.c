@@ -209,16 +209,16 @@ static bool read_alpha_value(Decoder *d, int depth, int index, int *value)
     } else {
         const int magnitude = 1 + (int)pnv_bits_get(&d->bits, short_bits);
         *value += pnv_bits_get(&d->bits, 1) ? -magnitude : magnitude;
-        if (*value < 0 || *value > mask) {
-            if (d->result.n_wraps++ == 0) {
-                d->result.wrap_bit = start;
-                d->result.wrap_value = *value;
-            }
-            *value &= mask;
-        }
     }
     if (d->bits.pos > d->bits.end)
         return fail(d, PNV_FINDING_OVERRUN, start, index, 0);
+    if (*value < 0 || *value > mask) {
+        if (d->result.n_wraps++ == 0) {
+            d->result.wrap_bit = start;
+            d->result.wrap_value = *value;
+        }
+        *value &= mask;
+    }
     return true;
 }
 
@@ -226,6 +226,7 @@ static bool read_alpha_value(Decoder *d, int depth, int index, int *value)
 static bool read_alpha_run(Decoder *d, int index, int n_left, int *run)
 {
     const uint32_t start = d->bits.pos, left = d->bits.end - d->bits.pos;
+    bool long_form = false;
 
     *run = 1;
     if (n_left == 1 && left < 16 && pnv_bits_rest_is_zero(&d->bits)) {
@@ -234,15 +235,15 @@ static bool read_alpha_run(Decoder *d, int index, int n_left, int *run)
     }
     if (!pnv_bits_get(&d->bits, 1)) {
         *run = 1 + (int)pnv_bits_get(&d->bits, 4);
-        if (*run == 1) {
+        long_form = *run == 1;
+        if (long_form)
             *run = 1 + (int)pnv_bits_get(&d->bits, 11);
-            d->result.n_long_runs += *run <= 16;
-        }
     }
     if (d->bits.pos > d->bits.end)
         return fail(d, PNV_FINDING_OVERRUN, start, index, 0);
     if (*run > n_left)
         return fail(d, PNV_FINDING_ALPHA_OVERRUN, start, index, *run);
+    d->result.n_long_runs += long_form && *run <= 16;
     return true;
 }
 
