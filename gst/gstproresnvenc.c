@@ -850,6 +850,10 @@ negotiate_output (GstProresNvEnc * self, GstVideoCodecState * input,
 
   output->info.colorimetry =
       gst_prores_nv_src_colorimetry (&input->info.colorimetry, downstream);
+  /* Where the caps say nothing, a GstVideoInfo has a guess. */
+  if (!gst_structure_has_field (gst_caps_get_structure (input->caps, 0),
+          "chroma-site"))
+    output->info.chroma_site = GST_VIDEO_CHROMA_SITE_UNKNOWN;
   gst_video_codec_state_unref (output);
 
   if ((gst_video_encoder_negotiate (encoder) && peer_has_caps (pad))

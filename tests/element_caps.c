@@ -356,6 +356,13 @@ GST_START_TEST(test_caps_carried)
     fail_if(gst_structure_has_field(s, "field-order"));
     gst_structure_free(s);
     g_free(more);
+
+    /* What was not said is not made up. */
+    fail_unless(push_caps(h, test_caps("Y444_10LE", 64, 48, NULL)));
+    s = output_structure(h);
+    fail_if(gst_structure_has_field(s, "chroma-site"));
+    fail_if(gst_structure_has_field(s, "mastering-display-info"));
+    gst_structure_free(s);
     test_harness_free(h);
 }
 GST_END_TEST;

@@ -484,6 +484,28 @@ GST_START_TEST(test_input_released)
 }
 GST_END_TEST;
 
+GST_START_TEST(test_no_timestamps)
+{
+    GstHarness *h = test_harness("proresnvenc pipeline-depth=2");
+    GstVideoInfo info;
+
+    test_info(&info, "Y42B", 64, 48);
+    fail_unless(push_caps(h, test_caps("Y42B", 64, 48, NULL)));
+    for (guint i = 0; i < 4; i++) {
+        GstBuffer *raw = test_buffer(&info, i);
+        GST_BUFFER_PTS(raw) = GST_BUFFER_DURATION(raw) = GST_CLOCK_TIME_NONE;
+        fail_unless_equals_int(gst_harness_push(h, raw), GST_FLOW_OK);
+    }
+    gst_harness_push_event(h, gst_event_new_eos());
+    for (guint i = 0; i < 4; i++) {
+        GstBuffer *packet = gst_harness_pull(h);
+        fail_if(GST_BUFFER_PTS_IS_VALID(packet) || GST_BUFFER_DTS_IS_VALID(packet));
+        gst_buffer_unref(packet);
+    }
+    test_harness_free(h);
+}
+GST_END_TEST;
+
 GST_START_TEST(test_allocation)
 {
     GstHarness *h = test_harness("proresnvenc pipeline-depth=6");
@@ -529,6 +551,7 @@ static Suite *element_encode_suite(void)
     tcase_add_test(tc, test_stats);
     tcase_add_test(tc, test_packet_outlives_element);
     tcase_add_test(tc, test_input_released);
+    tcase_add_test(tc, test_no_timestamps);
     tcase_add_test(tc, test_allocation);
     return s;
 }
