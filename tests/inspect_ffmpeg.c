@@ -120,8 +120,9 @@ static size_t compare_frame(const Config *c, const PnvReader *reader, const uint
             for (int x = 0; x < f->plane[plane].width; x++, used += 2) {
                 REQUIRE(used + 2 <= size, "%s %d: ffmpeg's output is too short", c->encoder, c->profile);
                 const int want = raw[used] | raw[used + 1] << 8, got = as_ffmpeg(reader, plane, x, y);
-                CHECK(abs(got - want) <= (plane == 3 ? 0 : TOLERANCE), "%s %d %s: frame %u plane %d %d,%d: %d, ffmpeg %d",
-                      c->encoder, c->profile, c->options, frame, plane, x, y, got, want);
+                CHECK(abs(got - want) <= (plane == 3 ? 0 : TOLERANCE),
+                      "%s %d %s: frame %u plane %d %d,%d: %d, ffmpeg %d", c->encoder, c->profile, c->options, frame,
+                      plane, x, y, got, want);
             }
     return used;
 }
@@ -162,8 +163,8 @@ static void test_config(const Config *c, PnvReader *reader, bool exact)
     const char *decoded = !strncmp(c->format, "yuva", 4) ? "yuva444p12le"
                           : !strcmp(c->format, "yuv444p10le") ? "yuv444p12le" : "yuv422p10le";
 
-    const int made = run("ffmpeg -v error -y -f lavfi -i testsrc2=s=174x90:r=25 -vf \"format=%s,%s\" -frames:v 2 -c:v %s "
-                         "-profile:v %d %s -threads 1 %s/x.mov", c->format, c->filter, c->encoder, c->profile,
+    const int made = run("ffmpeg -v error -y -f lavfi -i testsrc2=s=174x90:r=25 -vf \"format=%s,%s\" -frames:v 2 "
+                         "-c:v %s -profile:v %d %s -threads 1 %s/x.mov", c->format, c->filter, c->encoder, c->profile,
                          c->options, folder);
     REQUIRE(made == 0, "%s profile %d %s: ffmpeg does not encode", c->encoder, c->profile, c->options);
     REQUIRE(run("ffmpeg -v error -y -i %s/x.mov -f rawvideo -pix_fmt %s %s/x.raw", folder, decoded, folder) == 0,

@@ -19,7 +19,10 @@ static void write_file(const char *name, const void *data, size_t size)
     REQUIRE(out && fwrite(data, 1, size, out) == size && fclose(out) == 0, "%s cannot be written", path);
 }
 
-/* Runs the program in the folder; its status, and what it printed, to be freed: on both streams, if arguments do not say otherwise. */
+/*
+ * Runs the program in the folder. Returns its status, and what it printed, to be freed: on both streams, if the
+ * arguments do not say otherwise.
+ */
 static int run(char **text, const char *arguments)
 {
     char command[512], *all = NULL;
@@ -210,11 +213,13 @@ static void check_json(const char *arguments, int status, const char *a, const c
 
 static void test_json(void)
 {
-    check_json("--json good.mov", 0, "\"profile\": \"hq\", \"profile_from\": \"container\"", "\"quantizers\": {\"1\": 3}");
-    check_json("--json good.mov bad.icpf fragments.mov", 1, "\"counts\": {\"reserved-bits\": 1, \"quantization-index\": 1}",
+    check_json("--json good.mov", 0, "\"profile\": \"hq\", \"profile_from\": \"container\"",
+               "\"quantizers\": {\"1\": 3}");
+    check_json("--json good.mov bad.icpf fragments.mov", 1,
+               "\"counts\": {\"reserved-bits\": 1, \"quantization-index\": 1}",
                "\"code\": \"quantization-index\", \"violation\": true, \"frame\": 1, \"byte\": 39, \"file_byte\": 89");
-    check_json("--json --frames --psnr one.raw --format yuv422p10le --frame 0 good.mov", 0, "\"frame_list\": [{\"frame\": 0",
-               "\"psnr\": [60.19");
+    check_json("--json --frames --psnr one.raw --format yuv422p10le --frame 0 good.mov", 0,
+               "\"frame_list\": [{\"frame\": 0", "\"psnr\": [60.19");
     check_json("--json no.mov 2>/dev/null", 2, "\"error\": \"no.mov: neither", "\"status\": 2");
     check_json("--json --all cut.icpf", 1, "\"truncated\": 1", "\"container\": null");
 }

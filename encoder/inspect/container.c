@@ -80,9 +80,10 @@ static void check_colour(const Check *c, const PnvMov *mov, const PnvReaderHeade
     if (plain_code(mov->colr[0]) != plain_code(h->color_primaries) ||
         plain_transfer(mov->colr[1]) != plain_transfer(h->transfer_characteristic) ||
         plain_code(mov->colr[2]) != plain_code(h->matrix_coefficients))
-        report(c, PNV_FINDING_CONTAINER_COLOUR, 22, "the frame says %d, %d, %d (primaries, transfer, matrix), colr says "
-               "%d, %d, %d", h->color_primaries, h->transfer_characteristic, h->matrix_coefficients, mov->colr[0],
-               mov->colr[1], mov->colr[2]);
+        report(c, PNV_FINDING_CONTAINER_COLOUR, 22,
+               "the frame says %d, %d, %d (primaries, transfer, matrix), colr says %d, %d, %d",
+               h->color_primaries, h->transfer_characteristic, h->matrix_coefficients, mov->colr[0], mov->colr[1],
+               mov->colr[2]);
 }
 
 /* interlace_mode that fiel stands for; -1 if it says nothing. Details 1 and 9 are top first, 6 and 14 bottom first. */

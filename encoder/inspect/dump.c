@@ -67,8 +67,9 @@ static void dump_picture(FILE *out, const PnvReaderFrame *f, int i)
         fprintf(out, "  picture %d: not found\n", i);
         return;
     }
-    fprintf(out, "  picture %d at %u: %u bytes, %d rows from %d in steps of %d, %dx%d MB, slices of %d MB, %d a row\n", i,
-            p->offset, p->bytes, p->height, p->first_row, p->row_step, p->width_mb, p->height_mb, 1 << p->log2_slice_mb,
+    fprintf(out, "  picture %d at %u: %u bytes, %d rows from %d in steps of %d, ", i, p->offset, p->bytes, p->height,
+            p->first_row, p->row_step);
+    fprintf(out, "%dx%d MB, slices of %d MB, %d a row\n", p->width_mb, p->height_mb, 1 << p->log2_slice_mb,
             p->slices_per_row);
     for (uint32_t k = 0; k < p->n_slices; k++)
         dump_slice(out, &f->slices[p->first_slice + k], k, f->header.alpha_type ? 4 : 3);

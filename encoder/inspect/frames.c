@@ -93,20 +93,30 @@ static void compare(Worker *w, PnvFrameResult *r)
 {
     const PnvFramesJob *job = w->queue->job;
     const PnvReaderHeader *h = &r->frame.header;
-    const uint64_t bytes = pnv_raw_bytes(&job->raw_format, h->width, h->height), offset = r->index * bytes;
+    const uint64_t bytes = pnv_raw_bytes(&job->raw_format, h->width, h->height);
 
     if (job->raw_format.is_444 != (h->chroma_format == 3))
         r->error = "its chroma sampling is not that of the raw format";
     else if (job->raw_format.alpha && !h->alpha_type)
         r->error = "it has no alpha to compare with the raw format's";
-    else if (offset + bytes > job->raw->size)
+    else if (r->index >= job->raw->size / bytes)
         r->error = "the raw file ends before its frame";
     else if (!reserve(&w->raw, &w->raw_allocated, bytes))
         r->error = "no memory for the raw frame";
-    else if (!job->raw->read(job->raw->opaque, offset, w->raw, (size_t)bytes))
+    else if (!job->raw->read(job->raw->opaque, r->index * bytes, w->raw, (size_t)bytes))
         r->error = "reading its raw frame failed";
     else if (!pnv_compare(&w->comparer, &r->comparison, w->reader, &job->raw_format, w->raw))
         r->error = "no memory to compare it";
+}
+
+/*
+ * Samples take memory by what the header says: no more than the raw video could hold, counting that a macroblock may
+ * show a single sample of its own in each of two fields.
+ */
+static uint64_t max_samples(const PnvSource *raw)
+{
+    const uint64_t limit = UINT64_C(1) << 27;
+    return raw && raw->size < limit / 512 ? 512 * raw->size + 1 : limit;
 }
 
 static void read_frame(Worker *w, PnvFrameResult *r)
@@ -114,7 +124,7 @@ static void read_frame(Worker *w, PnvFrameResult *r)
     const PnvFramesJob *job = w->queue->job;
     Collector collector = {r, job->keep_findings};
     const PnvReaderOptions options = {.flags = job->raw ? PNV_READER_PIXELS : 0, .depth = job->raw_format.depth,
-                                      .report = collect, .opaque = &collector};
+                                      .max_samples = max_samples(job->raw), .report = collect, .opaque = &collector};
 
     if (!load_sample(w, r, &job->mov->samples[r->index], &collector))
         return;
@@ -127,7 +137,8 @@ static void read_frame(Worker *w, PnvFrameResult *r)
     if (job->dump)
         r->dump = pnv_dump_frame(w->reader, r->index, r->offset, &r->dump_bytes);
     if (status != PNV_READER_OK)
-        r->error = status == PNV_READER_EBIG ? "too large to compare" : "no memory to read it";
+        r->error = status == PNV_READER_EBIG ? "it is larger than the raw video, or than 2^27 samples"
+                                             : "no memory to read it";
     else if (job->raw && f->header_valid) {
         r->frame = *f;
         compare(w, r);

@@ -72,8 +72,9 @@ const char *pnv_name_encoder(const char *id)
 const char *pnv_name_weights(const uint8_t weights[64])
 {
     static const struct { const uint8_t *weights; const char *name; } known[] = {
-        {pnv_matrix_proxy_luma, "Proxy luma"}, {pnv_matrix_proxy_chroma, "Proxy chroma"}, {pnv_matrix_lt, "LT"},
-        {pnv_matrix_standard, "422"},          {pnv_matrix_hq, "422 HQ"},                 {pnv_matrix_xq_luma, "XQ luma"},
+        {pnv_matrix_proxy_luma, "Proxy luma"}, {pnv_matrix_proxy_chroma, "Proxy chroma"},
+        {pnv_matrix_lt, "LT"},                 {pnv_matrix_standard, "422"},
+        {pnv_matrix_hq, "422 HQ"},             {pnv_matrix_xq_luma, "XQ luma"},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (!memcmp(known[i].weights, weights, 64))

@@ -61,6 +61,13 @@ __attribute__((format(printf, 4, 5))) static void report(PnvReader *r, PnvFindin
     r->options.report(r->options.opaque, &finding);
 }
 
+/* Slices cannot be found: nothing is known of their levels and their alpha. */
+static void lose_slices(PnvReader *r)
+{
+    r->frame.complete = false;
+    r->frame.opaque = false;
+}
+
 /* ---- memory ---- */
 
 /* At least n elements of size bytes; what was there may be lost. The size is kept for the next frame. */
@@ -197,8 +204,8 @@ static void check_version(PnvReader *r)
     if (h->version > 1)
         report(r, PNV_FINDING_BITSTREAM_VERSION, 11, "bitstream_version %d; 0 and 1 are defined", h->version);
     else if (h->version == 0 && (is_444 || alpha))
-        report(r, PNV_FINDING_VERSION_RULE, 11, "bitstream_version 0 with %s, which needs version 1",
-               !alpha ? "4:4:4" : is_444 ? "4:4:4 and alpha" : "alpha");
+        report(r, PNV_FINDING_VERSION_RULE, 11, "bitstream_version 0 is for 4:2:2 without alpha; this is %s",
+               !alpha ? "4:4:4" : is_444 ? "4:4:4 with alpha" : "4:2:2 with alpha");
 }
 
 static void check_encoder_id(PnvReader *r)
@@ -581,6 +588,8 @@ static void read_slice(PnvReader *r, PnvReaderSlice *s)
             offset += s->unit_bytes[plane];
             r->frame.unit_bytes[plane] += s->unit_bytes[plane];
         }
+    } else {
+        lose_slices(r);
     }
     s->decoded = decoded && s->quantizer >= PNV_QUANTIZER_MIN && s->quantizer <= PNV_QUANTIZER_MAX;
     r->frame.complete &= s->decoded;
@@ -705,13 +714,13 @@ static bool read_picture(PnvReader *r, PnvReaderPicture *p)
     const uint32_t n = (uint32_t)(p->slices_per_row * p->height_mb);
     check_slice_count(r, p->offset + 5, n);
     if (!header_bytes) {
-        r->frame.complete = false;
+        lose_slices(r);
         return true;
     }
     if (header_bytes + n * (2 + slice_header_bytes) > p->bytes) {
         report(r, PNV_FINDING_SLICE_TABLE, p->offset + header_bytes,
                "%u slices need more than the picture's %u bytes for their table and headers", n, p->bytes);
-        r->frame.complete = false;
+        lose_slices(r);
         return true;
     }
     if (!grow_slices(r, n))
@@ -746,7 +755,7 @@ static bool read_pictures(PnvReader *r)
         if (r->size - at < PICTURE_HEADER_BYTES) {
             report(r, PNV_FINDING_PICTURE_SIZE, at, "%u bytes are left for picture %d; its header alone has 8",
                    r->size - at, i);
-            f->complete = false;
+            lose_slices(r);
             return true;
         }
         p->offset = at;
@@ -793,10 +802,9 @@ PnvReaderStatus pnv_reader_read(PnvReader *r, const uint8_t *data, size_t size, 
     place_pictures(f);
     const PnvReaderStatus status = reserve_kept(r);
     if (status != PNV_READER_OK || !read_pictures(r)) {
-        f->complete = false;
+        lose_slices(r);
         return status != PNV_READER_OK ? status : PNV_READER_ENOMEM;
     }
-    f->opaque &= f->complete;
     return PNV_READER_OK;
 }
 

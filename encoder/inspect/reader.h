@@ -98,7 +98,7 @@ typedef struct PnvReaderFrame {
     PnvReaderHeader header;
     bool header_valid; /**< Sizes, chroma format, interlace mode and alpha type make sense: what follows was read. */
     bool complete;     /**< Every slice was decoded: levels and samples are all there. */
-    bool opaque;       /**< There is alpha, and every value is the largest. */
+    bool opaque;       /**< There is alpha, all of it was decoded, and every value is the largest. */
     int depth;         /**< Of the samples' unit: options.depth, or what its default stands for. */
 
     int n_pictures; /**< 1 or 2, by interlace_mode. */

@@ -114,7 +114,8 @@ static void print_times(FILE *out, const PnvMov *mov, const PnvSummary *s)
         fprintf(out, "; container: pixels %u:%u", mov->pasp_h, mov->pasp_v);
     fprintf(out, "\n  frames      %" PRIu64, s->n_frames);
     if (rate > 0)
-        fprintf(out, " at %.6g fps%s, %.3f s", rate, mov->n_durations && pnv_mov_frame_rate(mov) <= 0 ? " on average" : "",
+        fprintf(out, " at %.6g fps%s, %.3f s", rate,
+                mov->n_durations && pnv_mov_frame_rate(mov) <= 0 ? " on average" : "",
                 pnv_summary_duration(s, mov));
     if (mov->bare && rate <= 0)
         fprintf(out, ", frame rate unknown");
@@ -192,7 +193,8 @@ static void print_quantizers(FILE *out, const PnvSummary *s)
             continue;
         char range[16];
         snprintf(range, sizeof range, width > 1 ? "%d..%d" : "%d", q, q + width - 1 < last ? q + width - 1 : last);
-        fprintf(out, "    %8s %6.2f %%%s%.*s\n", range, 100 * share, HISTOGRAM_BAR * share < 0.5 ? "" : " ", (int)lrint(HISTOGRAM_BAR * share),
+        const int bar = (int)lrint(HISTOGRAM_BAR * share);
+        fprintf(out, "    %8s %6.2f %%%s%.*s\n", range, 100 * share, bar ? " " : "", bar,
                 "########################################");
     }
 }
