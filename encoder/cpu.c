@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The CPU backend. A frame is a batch of bands, contiguous MB rows; a band's thread carries each slice through fetch,
- * transform, quantization and entropy coding while it sits in the first-level cache, and appends it to the band's own
- * memory. The thread that ends the last band knows all sizes and lays the frame out in a packet: one copy of the coded
- * bytes, none of the input. Bands of the next frame start meanwhile.
+ * The CPU backend. A frame is a batch of bands, contiguous MB rows; a band's thread carries each slice through the
+ * stages while it sits in the first-level cache, and appends it to the band's own memory. The thread that ends the last
+ * band knows all sizes and lays the frame out in a packet: one copy of the coded bytes, none of the input. Bands of the
+ * next frame start meanwhile.
+ *
+ * Where a frame has a target or a maximum, it takes several rounds of jobs: the bands first make coefficients, keep
+ * them and count their sizes; then rate.h says which slices to measure or code at which quantizer, round by round,
+ * each ended by the thread that comes last. What was coded stays in the bands' memory, found by its slice.
  */
 #include <sched.h>
 #include <stdio.h>
@@ -12,7 +16,7 @@
 #include <unistd.h>
 
 #include "backend.h"
-#include "dsp.h"
+#include "encode.h"
 #include "packet.h"
 #include "threadpool.h"
 
@@ -23,39 +27,50 @@ enum { BANDS_PER_THREAD = 4 };
 enum { BAND_START_SHARE = 8 };
 
 typedef struct Band {
-    uint8_t *data; /* slices, one after the other */
+    uint8_t *data; /* coded slices and alpha units, one after the other */
     size_t size, capacity;
+    size_t alpha_bytes;
+    PnvRateHistogram all, sampled;
     int failed;
 } Band;
+
+/* Something coded in its band's memory. */
+typedef struct Piece {
+    uint32_t offset;
+    uint16_t bytes;
+    uint8_t quantizer; /* 0: nothing */
+} Piece;
+
+typedef struct Slice {
+    Piece coded[2]; /* at the last two quantizers: the border of rate.h may move to and fro */
+    Piece alpha;
+    uint32_t sample_bytes;
+} Slice;
 
 typedef struct Cpu Cpu;
 
 typedef struct Slot {
     Cpu *cpu;
     PnvPicture pic;
-    uint16_t *slice_bytes; /* of all slices of the frame, in coding order */
-    Band *bands;           /* picture by picture */
+    Slice *slices; /* of all pictures of the frame, in coding order */
+    Band *bands;   /* picture by picture */
+    int16_t *coef; /* of all slices, in coding order; NULL at a plain constant quantizer */
+    PnvRate rate;
     PnvBatch batch;
     PnvPacket packet;
     const char *error;
 } Slot;
-
-/* One thread's memory for one slice, a few kilobytes. */
-typedef struct Scratch {
-    _Alignas(64) int16_t coef[64 * PNV_MAX_BLOCKS];
-    _Alignas(64) uint16_t alpha[PNV_MAX_ALPHA_VALUES];
-} Scratch;
 
 struct Cpu {
     PnvPlan *plan;
     PnvDsp dsp;
     PnvThreadpool *pool;
     PnvPacketPool *packets;
-    Scratch *scratch; /* one a thread */
+    PnvScratch *scratch; /* one a thread */
     Slot *slots;
-    PnvSpan *spans; /* of the slices of any row */
+    PnvSpan *spans;  /* of the slices of any row */
     int n_slots;
-    int n_bands;    /* of a frame, at most */
+    int n_bands;     /* of a frame, at most */
 };
 
 static int min_int(int a, int b)
@@ -79,12 +94,6 @@ static int bands_per_picture(const PnvPlan *plan, const PnvFraming *f)
     return min_int(rows, wanted);
 }
 
-/* First MB row of a band of a picture; that of band n_bands is the picture's end. */
-static int band_row(const PnvGrid *grid, int band, int n_bands)
-{
-    return (int)((int64_t)grid->height_mb * band / n_bands);
-}
-
 static size_t row_bound(const PnvPlan *plan)
 {
     const PnvGrid *grid = &plan->framing[0].picture[0].grid;
@@ -92,57 +101,89 @@ static size_t row_bound(const PnvPlan *plan)
            (size_t)grid->slices_per_row;
 }
 
-/** A slice on its way: where it is, and the memory to code it in. */
-typedef struct SliceJob {
+static const PnvFraming *framing_of(const Slot *slot)
+{
+    return &slot->cpu->plan->framing[slot->pic.interlace];
+}
+
+/* A walk over the slices of a band: where the next one is, and what it takes to code it. */
+typedef struct Walk {
+    PnvSliceJob job;
+    PnvPlane planes[4];
     const Cpu *cpu;
-    const PnvFraming *framing;
-    const PnvPlane *planes;
-    PnvSpan span;
-    int mb_y;
-    Scratch *scratch;
-} SliceJob;
+    const PnvGrid *grid;
+    Band *band;
+    Slice *slice;
+    int16_t *coef;
+    int index;      /* of the slice in the frame */
+    int column;     /* and in its row */
+    int end_row;
+} Walk;
 
-/** Code Y (0), Cb or Cr. Returns its bytes, at most capacity. */
-static size_t encode_colour(const SliceJob *job, int c, uint8_t *dst, size_t capacity)
+static int picture_of_band(const Slot *slot, int band)
 {
-    const PnvDsp *dsp = &job->cpu->dsp;
-    const PnvChroma chroma = job->cpu->plan->params.chroma;
-    const int n_mb = job->span.n_mb, mb_width = pnv_mb_width(chroma, c > 0);
-    const int n_blocks = n_mb * pnv_blocks_per_mb(chroma, c > 0);
-    const PnvBlockOrder order = !c                         ? PNV_BLOCKS_LUMA
-                                : chroma == PNV_CHROMA_422 ? PNV_BLOCKS_CHROMA_422
-                                                           : PNV_BLOCKS_CHROMA_444;
-    Scratch *s = job->scratch;
-
-    dsp->forward(s->coef, &job->planes[c], job->span.mb_x * mb_width, job->mb_y * 16, order, n_mb, job->framing->scan,
-                 &job->framing->quant[c > 0]);
-    return dsp->entropy_write(dst, capacity, s->coef, n_blocks);
+    return band / bands_per_picture(slot->cpu->plan, framing_of(slot));
 }
 
-static size_t encode_alpha(const SliceJob *job, uint8_t *dst, size_t capacity)
+/* First MB row of a band of a picture of n_bands; that of band n_bands is the picture's end. */
+static int band_row(const PnvGrid *grid, int band, int n_bands)
 {
-    const PnvDsp *dsp = &job->cpu->dsp;
-    const int bits = job->cpu->plan->params.alpha_bits, width = 16 * job->span.n_mb;
-
-    dsp->alpha_fetch(job->scratch->alpha, &job->planes[3], bits, 16 * job->span.mb_x, 16 * job->mb_y, width);
-    return dsp->alpha_write(dst, capacity, job->scratch->alpha, 16 * width, bits);
+    return (int)((int64_t)grid->height_mb * band / n_bands);
 }
 
-/** Code one slice at dst, which has room for its bound. Returns its bytes. */
-static size_t encode_slice(const SliceJob *job, uint8_t *dst)
+static void walk_to(Walk *w, Slot *slot, int picture, int row, int column)
 {
-    const PnvParams *p = &job->cpu->plan->params;
-    const size_t bound = pnv_slice_bound(p->chroma, p->alpha_bits, job->span.n_mb);
-    size_t unit_bytes[3], size = pnv_slice_header_bytes(p->alpha_bits);
+    const PnvFraming *f = framing_of(slot);
+    const Cpu *cpu = slot->cpu;
+    const int first_slice = picture ? f->picture[0].grid.n_slices : 0;
+    const int first_mb = picture ? f->picture[0].grid.width_mb * f->picture[0].grid.height_mb : 0;
 
-    for (int c = 0; c < 3; c++) {
-        unit_bytes[c] = encode_colour(job, c, dst + size, bound - size);
-        size += unit_bytes[c];
+    w->grid = &f->picture[picture].grid;
+    w->job.mb_y = row;
+    w->job.span = cpu->spans[column];
+    w->column = column;
+    w->index = first_slice + row * w->grid->slices_per_row + column;
+    w->slice = &slot->slices[w->index];
+    if (slot->coef)
+        w->coef = slot->coef + ((ptrdiff_t)first_mb + (ptrdiff_t)row * w->grid->width_mb + w->job.span.mb_x) * 64 *
+                                   pnv_encode_blocks_per_mb(cpu->plan);
+    for (int c = 0; c < cpu->plan->n_components; c++)
+        w->planes[c] = pnv_plan_plane(cpu->plan, &slot->pic, &f->picture[picture], c);
+}
+
+static void walk_init(Walk *w, Slot *slot, int worker)
+{
+    const Cpu *cpu = slot->cpu;
+
+    *w = (Walk){.cpu = cpu};
+    w->job = (PnvSliceJob){.plan = cpu->plan, .dsp = &cpu->dsp, .framing = framing_of(slot), .planes = w->planes,
+                           .scratch = &cpu->scratch[worker]};
+}
+
+static void walk_band(Walk *w, Slot *slot, int band, int worker)
+{
+    const int n_bands = bands_per_picture(slot->cpu->plan, framing_of(slot)), picture = picture_of_band(slot, band);
+    const PnvGrid *grid = &framing_of(slot)->picture[picture].grid;
+
+    walk_init(w, slot, worker);
+    w->band = &slot->bands[band];
+    w->end_row = band_row(grid, band % n_bands + 1, n_bands);
+    walk_to(w, slot, picture, band_row(grid, band % n_bands, n_bands), 0);
+}
+
+/** To the next slice of the band. 0 at its end. */
+static int walk_next(Walk *w)
+{
+    w->index++;
+    w->slice++;
+    if (w->coef)
+        w->coef += (ptrdiff_t)w->job.span.n_mb * 64 * pnv_encode_blocks_per_mb(w->cpu->plan);
+    if (++w->column == w->grid->slices_per_row) {
+        w->column = 0;
+        w->job.mb_y++;
     }
-    if (p->alpha_bits)
-        size += encode_alpha(job, dst + size, bound - size);
-    pnv_layout_slice_header(dst, p->quantizer, unit_bytes, p->alpha_bits);
-    return size;
+    w->job.span = w->cpu->spans[w->column];
+    return w->job.mb_y < w->end_row;
 }
 
 static int reserve(Band *band, size_t more)
@@ -160,87 +201,222 @@ static int reserve(Band *band, size_t more)
     return 0;
 }
 
+/** Room for one more slice. 0, or -1 without memory: the band has failed. */
+static int reserve_slice(const Walk *w)
+{
+    const PnvParams *p = &w->cpu->plan->params;
+
+    if (reserve(w->band, pnv_slice_bound(p->chroma, p->alpha_bits, w->job.span.n_mb)))
+        w->band->failed = 1;
+    return w->band->failed ? -1 : 0;
+}
+
+/** What was just written behind the band's end. */
+static Piece keep(Band *band, size_t bytes, int quantizer)
+{
+    const Piece piece = {(uint32_t)band->size, (uint16_t)bytes, (uint8_t)quantizer};
+
+    band->size += bytes;
+    return piece;
+}
+
+static void reset_band(Band *band)
+{
+    band->size = 0;
+    band->alpha_bytes = 0;
+    band->failed = 0;
+}
+
+/** Job of a plain constant quantizer: everything at once. */
+static void code_band(void *arg, int index, int worker)
+{
+    Slot *slot = arg;
+    const int quantizer = slot->cpu->plan->params.quantizer;
+    Walk w;
+
+    walk_band(&w, slot, index, worker);
+    reset_band(w.band);
+    do {
+        size_t alpha_bytes;
+        if (reserve_slice(&w))
+            return;
+        const size_t n = pnv_encode_slice(&w.job, quantizer, w.band->data + w.band->size, &alpha_bytes);
+        *w.slice = (Slice){.coded = {keep(w.band, n, quantizer)}};
+        w.band->alpha_bytes += alpha_bytes;
+    } while (walk_next(&w));
+}
+
+/** First job of a search: coefficients, their histogram, and alpha, which does not depend on what is found. */
+static void analyse_band(void *arg, int index, int worker)
+{
+    Slot *slot = arg;
+    Walk w;
+
+    walk_band(&w, slot, index, worker);
+    reset_band(w.band);
+    memset(&w.band->all, 0, sizeof w.band->all);
+    memset(&w.band->sampled, 0, sizeof w.band->sampled);
+    do {
+        if (reserve_slice(&w))
+            return;
+        pnv_encode_forward(&w.job, w.coef);
+        pnv_encode_histogram(&w.job, w.coef, &w.band->all);
+        if (pnv_rate_rank(&slot->rate, w.index) < slot->rate.n_samples)
+            pnv_encode_histogram(&w.job, w.coef, &w.band->sampled);
+        const size_t n = pnv_encode_alpha(&w.job, w.band->data + w.band->size, w.band->capacity - w.band->size);
+        *w.slice = (Slice){.alpha = keep(w.band, n, 0)};
+        w.band->alpha_bytes += n;
+    } while (walk_next(&w));
+}
+
+/** Measure the samples of a band at the search's quantizer. */
+static void sample_band(void *arg, int index, int worker)
+{
+    Slot *slot = arg;
+    Walk w;
+
+    walk_band(&w, slot, index, worker);
+    do {
+        if (pnv_rate_rank(&slot->rate, w.index) < slot->rate.n_samples)
+            w.slice->sample_bytes = (uint32_t)pnv_encode_measure(&w.job, w.coef, slot->rate.quantizer);
+    } while (walk_next(&w));
+}
+
+/** The piece of a slice that is coded at a quantizer, or NULL. */
+static const Piece *find_coded(const Slice *slice, int quantizer)
+{
+    for (int i = 0; i < 2; i++) {
+        if (slice->coded[i].quantizer == quantizer)
+            return &slice->coded[i];
+    }
+    return NULL;
+}
+
+/** Code what is not coded yet at the search's quantizers. */
 static void encode_band(void *arg, int index, int worker)
 {
     Slot *slot = arg;
-    const Cpu *cpu = slot->cpu;
-    const PnvPlan *plan = cpu->plan;
-    const PnvFraming *framing = &plan->framing[slot->pic.interlace];
-    const int n_bands = bands_per_picture(plan, framing), i = index / n_bands;
-    const PnvPictureShape *shape = &framing->picture[i];
-    const int slices_per_row = shape->grid.slices_per_row, first_slice = i ? framing->picture[0].grid.n_slices : 0;
-    const int end = band_row(&shape->grid, index % n_bands + 1, n_bands);
-    Band *band = &slot->bands[index];
-    PnvPlane planes[4];
-    SliceJob job = {.cpu = cpu, .framing = framing, .planes = planes, .scratch = &cpu->scratch[worker]};
+    Walk w;
 
-    for (int c = 0; c < plan->n_components; c++)
-        planes[c] = pnv_plan_plane(plan, &slot->pic, shape, c);
-    band->size = 0;
-    band->failed = 0;
-    for (job.mb_y = band_row(&shape->grid, index % n_bands, n_bands); job.mb_y < end; job.mb_y++) {
-        uint16_t *slice_bytes = slot->slice_bytes + first_slice + (ptrdiff_t)job.mb_y * slices_per_row;
-        if (reserve(band, row_bound(plan))) {
-            band->failed = 1;
+    walk_band(&w, slot, index, worker);
+    do {
+        const int quantizer = pnv_rate_quantizer(&slot->rate, w.index);
+        Slice *slice = w.slice;
+        if (find_coded(slice, quantizer))
+            continue;
+        if (reserve_slice(&w))
             return;
-        }
-        for (int k = 0; k < slices_per_row; k++) {
-            job.span = cpu->spans[k];
-            const size_t n = encode_slice(&job, band->data + band->size);
-            slice_bytes[k] = (uint16_t)n;
-            band->size += n;
-        }
-    }
+        slice->coded[1] = slice->coded[0];
+        const size_t n = pnv_encode_coef(&w.job, w.coef, quantizer, w.band->data + slice->alpha.offset,
+                                         slice->alpha.bytes, w.band->data + w.band->size);
+        slice->coded[0] = keep(w.band, n, quantizer);
+    } while (walk_next(&w));
 }
 
-/** Bytes of picture() i, or 0 if one of its bands failed. */
-static size_t picture_bytes(const Slot *slot, const PnvFraming *framing, int i, int n_bands)
+/** Whether the frame was searched for, rather than coded at the constant quantizer. */
+static int is_searched(const Slot *slot)
 {
-    size_t bytes = PNV_PICTURE_HEADER_BYTES + 2 * (size_t)framing->picture[i].grid.n_slices;
+    return slot->batch.job != code_band;
+}
 
-    for (const Band *b = slot->bands + i * n_bands; b < slot->bands + (i + 1) * n_bands; b++) {
-        if (b->failed)
-            return 0;
-        bytes += b->size;
-    }
+/** The coded piece of slice i that the frame takes. */
+static const Piece *chosen_piece(const Slot *slot, int i)
+{
+    if (!is_searched(slot))
+        return &slot->slices[i].coded[0];
+    return find_coded(&slot->slices[i], pnv_rate_quantizer(&slot->rate, i));
+}
+
+static size_t alpha_bytes(const Slot *slot)
+{
+    size_t bytes = 0;
+
+    for (int i = 0; i < slot->batch.n_jobs; i++)
+        bytes += slot->bands[i].alpha_bytes;
     return bytes;
 }
 
-/** Write picture() i and return where it ends. */
-static uint8_t *lay_out_picture(uint8_t *at, const Slot *slot, const PnvFraming *framing, int i, int n_bands,
-                                size_t bytes)
+/** Bytes of picture() i. */
+static size_t picture_bytes(const Slot *slot, int i)
 {
-    const PnvGrid *grid = &framing->picture[i].grid;
-    const uint16_t *slice_bytes = slot->slice_bytes + (i ? framing->picture[0].grid.n_slices : 0);
+    const PnvFraming *f = framing_of(slot);
+    const int first = i ? f->picture[0].grid.n_slices : 0, n = f->picture[i].grid.n_slices;
+    size_t bytes = PNV_PICTURE_HEADER_BYTES + 2 * (size_t)n;
+
+    for (int k = first; k < first + n; k++)
+        bytes += chosen_piece(slot, k)->bytes;
+    return bytes;
+}
+
+/** Bytes of a frame that are not slices. */
+static size_t frame_overhead(const PnvFraming *f)
+{
+    return PNV_FRAME_START_BYTES + (size_t)f->n_pictures * PNV_PICTURE_HEADER_BYTES + 2 * (size_t)f->n_slices;
+}
+
+/** Write picture() i and return where it ends. Slices that lie one behind the other in a band are copied as one. */
+static uint8_t *lay_out_picture(uint8_t *at, const Slot *slot, int i, size_t bytes)
+{
+    const PnvFraming *f = framing_of(slot);
+    const PnvGrid *grid = &f->picture[i].grid;
+    const int n_bands = bands_per_picture(slot->cpu->plan, f);
+    uint8_t *table = at + PNV_PICTURE_HEADER_BYTES;
+    int k = i ? f->picture[0].grid.n_slices : 0;
 
     pnv_layout_picture_header(at, grid, (uint32_t)bytes);
-    at += PNV_PICTURE_HEADER_BYTES;
-    for (int k = 0; k < grid->n_slices; k++, at += 2)
-        pnv_layout_slice_size(at, slice_bytes[k]);
-    for (const Band *b = slot->bands + i * n_bands; b < slot->bands + (i + 1) * n_bands; b++) {
-        memcpy(at, b->data, b->size);
-        at += b->size;
+    at = table + 2 * (ptrdiff_t)grid->n_slices;
+    for (int b = 0; b < n_bands; b++) {
+        const Band *band = &slot->bands[i * n_bands + b];
+        const int rows = band_row(grid, b + 1, n_bands) - band_row(grid, b, n_bands);
+        size_t begin = 0, end = 0;
+        for (const int last = k + rows * grid->slices_per_row; k < last; k++, table += 2) {
+            const Piece *piece = chosen_piece(slot, k);
+            pnv_layout_slice_size(table, piece->bytes);
+            if (piece->offset != end) {
+                memcpy(at, band->data + begin, end - begin);
+                at += end - begin;
+                begin = end = piece->offset;
+            }
+            end += piece->bytes;
+        }
+        memcpy(at, band->data + begin, end - begin);
+        at += end - begin;
     }
     return at;
 }
 
-/** All bands are coded: their sizes say where everything goes. */
-static void finish_frame(void *arg)
+static void report_rate(const Slot *slot, PnvPacket *packet)
 {
-    Slot *slot = arg;
-    const Cpu *cpu = slot->cpu;
-    const PnvPlan *plan = cpu->plan;
-    const PnvFraming *framing = &plan->framing[slot->pic.interlace];
-    const int n_bands = bands_per_picture(plan, framing);
-    size_t frame_bytes = PNV_FRAME_START_BYTES, bytes[2];
-    int failed = 0;
+    const PnvPlan *plan = slot->cpu->plan;
+    const PnvParams *p = &plan->params;
 
-    for (int i = 0; i < framing->n_pictures; i++) {
-        bytes[i] = picture_bytes(slot, framing, i, n_bands);
-        failed |= !bytes[i];
+    packet->alpha_bytes = (uint32_t)alpha_bytes(slot);
+    packet->quantizer_min = packet->quantizer_max = p->quantizer;
+    if (is_searched(slot)) {
+        const PnvRate *r = &slot->rate;
+        packet->quantizer_min = (int)(r->position / r->n_slices) + 1;
+        packet->quantizer_max = packet->quantizer_min + (r->position % r->n_slices != 0);
+        packet->raised = p->rate_control == PNV_RATE_CONSTANT_QUANTIZER;
+    }
+    packet->target_bytes = (uint32_t)(plan->target_bytes < UINT32_MAX ? plan->target_bytes : UINT32_MAX);
+    packet->limit_bytes = p->max_frame_bytes;
+    if (!p->max_frame_bytes && packet->target_bytes)
+        packet->limit_bytes = packet->target_bytes + packet->alpha_bytes;
+    packet->over_limit = packet->limit_bytes && packet->size > packet->limit_bytes;
+}
+
+/** Everything is coded: sizes say where it goes. */
+static void lay_out_frame(Slot *slot)
+{
+    const PnvPlan *plan = slot->cpu->plan;
+    const PnvFraming *f = framing_of(slot);
+    size_t frame_bytes = PNV_FRAME_START_BYTES, bytes[2];
+
+    for (int i = 0; i < f->n_pictures; i++) {
+        bytes[i] = picture_bytes(slot, i);
         frame_bytes += bytes[i];
     }
-    uint8_t *at = failed ? NULL : pnv_packet_pool_take(cpu->packets, frame_bytes, &slot->packet);
+    uint8_t *at = pnv_packet_pool_take(slot->cpu->packets, frame_bytes, &slot->packet);
     if (!at) {
         slot->error = "no memory for a coded frame";
         return;
@@ -249,8 +425,124 @@ static void finish_frame(void *arg)
     header.interlace = slot->pic.interlace;
     pnv_layout_frame_start(at, &header, (uint32_t)frame_bytes);
     at += PNV_FRAME_START_BYTES;
-    for (int i = 0; i < framing->n_pictures; i++)
-        at = lay_out_picture(at, slot, framing, i, n_bands, bytes[i]);
+    for (int i = 0; i < f->n_pictures; i++)
+        at = lay_out_picture(at, slot, i, bytes[i]);
+    report_rate(slot, &slot->packet);
+}
+
+/** Whether all bands have the memory they need; else the frame fails. */
+static int bands_are_well(Slot *slot)
+{
+    for (int i = 0; i < slot->batch.n_jobs; i++) {
+        if (slot->bands[i].failed)
+            slot->error = "no memory to code a frame in";
+    }
+    return !slot->error;
+}
+
+static int continue_with(Slot *slot, void (*job)(void *arg, int job, int worker), int (*finish)(void *arg))
+{
+    slot->batch.job = job;
+    slot->batch.finish = finish;
+    return 1;
+}
+
+static int finish_samples(void *arg);
+static int finish_encode(void *arg);
+
+/** Set the next round of the search going, or end the frame. */
+static int next_round(Slot *slot, PnvRateStep step)
+{
+    switch (step) {
+    case PNV_RATE_SAMPLE:
+        return continue_with(slot, sample_band, finish_samples);
+    case PNV_RATE_ENCODE:
+        return continue_with(slot, encode_band, finish_encode);
+    default:
+        lay_out_frame(slot);
+        return 0;
+    }
+}
+
+static int finish_encode(void *arg)
+{
+    Slot *slot = arg;
+    int64_t bytes = -(int64_t)alpha_bytes(slot);
+
+    if (!bands_are_well(slot))
+        return 0;
+    for (int i = 0; i < slot->rate.n_slices; i++)
+        bytes += chosen_piece(slot, i)->bytes;
+    return next_round(slot, pnv_rate_encoded(&slot->rate, bytes));
+}
+
+static int finish_samples(void *arg)
+{
+    Slot *slot = arg;
+    int64_t bytes = 0;
+
+    for (int i = 0; i < slot->rate.n_slices; i++)
+        bytes += slot->slices[i].sample_bytes; /* 0 where none was taken */
+    return next_round(slot, pnv_rate_sampled(&slot->rate, bytes));
+}
+
+static void add_histogram(PnvRateHistogram *sum, const PnvRateHistogram *h)
+{
+    for (int i = 0; i < PNV_RATE_BINS; i++)
+        sum->n[i] += h->n[i];
+}
+
+static int finish_analysis(void *arg)
+{
+    Slot *slot = arg;
+    const PnvPlan *plan = slot->cpu->plan;
+    const int64_t overhead = (int64_t)frame_overhead(framing_of(slot)), alpha = (int64_t)alpha_bytes(slot);
+    PnvRate *rate = &slot->rate;
+
+    if (!bands_are_well(slot))
+        return 0;
+    for (int i = 0; i < slot->batch.n_jobs; i++) {
+        add_histogram(&rate->all, &slot->bands[i].all);
+        add_histogram(&rate->sampled, &slot->bands[i].sampled);
+    }
+    rate->limit = plan->params.max_frame_bytes ? plan->params.max_frame_bytes - alpha : plan->target_bytes;
+    rate->target = plan->target_bytes && plan->target_bytes < rate->limit ? plan->target_bytes : rate->limit;
+    rate->limit -= overhead;
+    rate->target -= overhead;
+    return next_round(slot, pnv_rate_begin(rate));
+}
+
+static int start_search(Slot *slot)
+{
+    const PnvPlan *plan = slot->cpu->plan;
+    const PnvFraming *f = framing_of(slot);
+    const int is_target = plan->params.rate_control == PNV_RATE_TARGET;
+
+    slot->rate = (PnvRate){
+        .n_slices = f->n_slices,
+        .n_samples = pnv_rate_n_samples(f->n_slices),
+        .multiplier = f->rank_multiplier,
+        .min_quantizer = plan->first_quantizer,
+        .max_quantizer = is_target ? plan->params.max_quantizer : plan->first_quantizer + plan->n_quantizers - 1,
+    };
+    return continue_with(slot, analyse_band, finish_analysis);
+}
+
+/** The constant quantizer's frame is coded: it stands, unless it passes a maximum. */
+static int finish_constant(void *arg)
+{
+    Slot *slot = arg;
+    const PnvPlan *plan = slot->cpu->plan;
+    size_t bytes = frame_overhead(framing_of(slot));
+
+    if (!bands_are_well(slot))
+        return 0;
+    for (int i = 0; i < slot->batch.n_jobs; i++)
+        bytes += slot->bands[i].size;
+    if (plan->params.max_frame_bytes && bytes > plan->params.max_frame_bytes)
+        return start_search(slot);
+    lay_out_frame(slot);
+    return 0;
 }
 
 static int usable_cpus(void)
@@ -263,6 +555,24 @@ static int usable_cpus(void)
     return n > 0 ? (int)n : 1;
 }
 
+/* Coefficients are kept where a frame may be coded at more than one quantizer. */
+static int open_coefficients(Slot *slot)
+{
+    const PnvPlan *plan = slot->cpu->plan;
+    size_t n_mb = 0;
+
+    if (plan->n_quantizers == 1)
+        return 0;
+    for (int i = PNV_PROGRESSIVE; i <= PNV_BOTTOM_FIELD_FIRST; i++) {
+        size_t n = 0;
+        for (int k = 0; k < plan->framing[i].n_pictures; k++)
+            n += (size_t)plan->framing[i].picture[k].grid.width_mb * (size_t)plan->framing[i].picture[k].grid.height_mb;
+        n_mb = n > n_mb ? n : n_mb;
+    }
+    slot->coef = aligned_alloc(128, n_mb * 128 * (size_t)pnv_encode_blocks_per_mb(plan));
+    return slot->coef ? 0 : -1;
+}
+
 static int open_slot(Cpu *cpu, Slot *slot)
 {
     const PnvPlan *plan = cpu->plan;
@@ -271,16 +581,16 @@ static int open_slot(Cpu *cpu, Slot *slot)
     for (int i = PNV_PROGRESSIVE; i <= PNV_BOTTOM_FIELD_FIRST; i++)
         n_slices = max_int(n_slices, plan->framing[i].n_slices);
     slot->cpu = cpu;
-    slot->slice_bytes = calloc((size_t)n_slices, sizeof *slot->slice_bytes);
+    slot->slices = calloc((size_t)n_slices, sizeof *slot->slices);
     slot->bands = calloc((size_t)cpu->n_bands, sizeof *slot->bands);
-    if (!slot->slice_bytes || !slot->bands)
+    if (!slot->slices || !slot->bands || open_coefficients(slot))
         return -1;
     const size_t rows = (size_t)(plan->framing[0].picture[0].grid.height_mb / cpu->n_bands);
     for (int i = 0; i < cpu->n_bands; i++) {
         if (reserve(&slot->bands[i], row_bound(plan) * (rows / BAND_START_SHARE + 1)))
             return -1;
     }
-    slot->batch = (PnvBatch){.job = encode_band, .finish = finish_frame, .arg = slot};
+    slot->batch = (PnvBatch){.arg = slot};
     return 0;
 }
 
@@ -296,7 +606,8 @@ static void cpu_close(void *impl)
         for (int b = 0; slot->bands && b < cpu->n_bands; b++)
             free(slot->bands[b].data);
         free(slot->bands);
-        free(slot->slice_bytes);
+        free(slot->slices);
+        free(slot->coef);
         pnv_packet_release(&slot->packet);
     }
     free(cpu->slots);
@@ -326,7 +637,7 @@ static PnvStatus cpu_open(void **impl, PnvPlan *plan, char *error)
             cpu->n_bands = max_int(cpu->n_bands, f->n_pictures * bands_per_picture(plan, f));
     }
     cpu->packets = pnv_packet_pool_new();
-    cpu->scratch = aligned_alloc(_Alignof(Scratch), (size_t)p->threads * sizeof *cpu->scratch);
+    cpu->scratch = aligned_alloc(_Alignof(PnvScratch), (size_t)p->threads * sizeof *cpu->scratch);
     const PnvGrid *grid = &plan->framing[0].picture[0].grid; /* all pictures have its columns */
     cpu->spans = calloc((size_t)grid->slices_per_row, sizeof *cpu->spans);
     cpu->slots = calloc((size_t)cpu->n_slots, sizeof *cpu->slots);
@@ -368,6 +679,10 @@ static void cpu_submit(void *impl, int slot)
 
     s->error = NULL;
     s->batch.n_jobs = framing->n_pictures * bands_per_picture(cpu->plan, framing);
+    if (cpu->plan->params.rate_control == PNV_RATE_TARGET)
+        start_search(s);
+    else
+        continue_with(s, code_band, finish_constant);
     pnv_threadpool_run(cpu->pool, &s->batch);
 }
 

@@ -12,8 +12,11 @@ void pnv_dsp_init(PnvDsp *dsp, PnvCpu cpu)
     *dsp = (PnvDsp){
         .fetch = pnv_fetch_c,
         .transform = pnv_transform_c,
-        .quant = pnv_quant_c,
         .forward = pnv_forward_c,
+        .quant = {[PNV_ROUNDING_DEAD_ZONE] = pnv_quant_dead_zone_c,
+                  [PNV_ROUNDING_NEAREST] = pnv_quant_c,
+                  [PNV_ROUNDING_OPTIMAL] = pnv_quant_optimal_c},
+        .histogram = pnv_rate_histogram_c,
         .entropy_bits = pnv_entropy_bits_c,
         .entropy_write = pnv_entropy_write_c,
         .alpha_fetch = pnv_alpha_fetch_c,
@@ -26,7 +29,7 @@ void pnv_dsp_init(PnvDsp *dsp, PnvCpu cpu)
     if (cpu == PNV_CPU_AVX512) {
         dsp->fetch = pnv_fetch_avx512;
         dsp->transform = pnv_transform_avx512;
-        dsp->quant = pnv_quant_avx512;
+        dsp->quant[PNV_ROUNDING_NEAREST] = pnv_quant_avx512;
         dsp->forward = pnv_forward_avx512;
         dsp->entropy_bits = pnv_entropy_bits_avx512;
         dsp->entropy_write = pnv_entropy_write_avx512;

@@ -10,6 +10,7 @@
 #include "fetch.h"
 #include "forward.h"
 #include "quant.h"
+#include "rate.h"
 #include "transform.h"
 
 /** Belongs to an encoder, not to the process. Every variant gives the bytes of its definition, named beside it. */
@@ -17,9 +18,12 @@ typedef struct PnvDsp {
     void (*fetch)(int16_t *dst, const PnvPlane *plane, int x0, int y0, int width); /**< pnv_fetch_c() */
     void (*transform)(int16_t *coef, const int16_t *samples, ptrdiff_t stride, PnvBlockOrder order, int n_mb,
                       const uint8_t scan[64]);                                         /**< pnv_transform_c() */
-    void (*quant)(int16_t *level, const int16_t *coef, int n_blocks, const PnvQuant *quant); /**< pnv_quant_c() */
     void (*forward)(int16_t *level, const PnvPlane *plane, int x0, int y0, PnvBlockOrder order, int n_mb,
                     const uint8_t scan[64], const PnvQuant *quant);                    /**< pnv_forward_c() */
+    /** By PnvRounding: pnv_quant_dead_zone_c(), pnv_quant_c(), pnv_quant_optimal_c() */
+    void (*quant[3])(int16_t *level, const int16_t *coef, int n_blocks, const PnvQuant *quant);
+    void (*histogram)(PnvRateHistogram *h, const int16_t *coef, int n_blocks,
+                      const uint16_t reciprocal[64]);                                  /**< pnv_rate_histogram_c() */
     size_t (*entropy_bits)(const int16_t *level, int n_blocks);                        /**< pnv_entropy_bits_c() */
     size_t (*entropy_write)(uint8_t *dst, size_t capacity, const int16_t *level,
                             int n_blocks);                                             /**< pnv_entropy_write_c() */

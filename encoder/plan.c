@@ -3,12 +3,15 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cpuinfo.h"
+#include "rate.h"
 #include "tables.h"
+#include "target.h"
 
-enum { MAX_SIZE = 65535, DEFAULT_QUANTIZER = 4, DEFAULT_MBS_PER_SLICE = 8, UNSPECIFIED_COLOR = 2 };
+enum { MAX_SIZE = 65535, DEFAULT_QUANTIZER = 4, PROXY_MIN_QUANTIZER = 4, DEFAULT_MBS_PER_SLICE = 8, UNSPECIFIED_COLOR = 2 };
 
 static const char default_encoder_id[] = "prnv";
 
@@ -68,13 +71,30 @@ static PnvStatus check_encoder_id(char *error, const char *id)
     return PNV_OK;
 }
 
+static PnvStatus check_rate(char *error, const PnvParams *p)
+{
+    if (p->min_quantizer && p->max_quantizer && p->min_quantizer > p->max_quantizer)
+        return refuse(error, "min_quantizer %d is above max_quantizer %d", p->min_quantizer, p->max_quantizer);
+    if (p->bitrate && p->rate_control != PNV_RATE_TARGET)
+        return refuse(error, "bitrate %d kbit/s has no meaning at a constant quantizer; use the target", p->bitrate);
+    if (p->bitrate && (p->fps_n <= 0 || p->fps_d <= 0))
+        return refuse(error, "bitrate %d kbit/s needs a frame rate, and fps %d/%d is unknown", p->bitrate, p->fps_n,
+                      p->fps_d);
+    return PNV_OK;
+}
+
 static PnvStatus check_params(char *error, const PnvParams *p)
 {
     const struct { const char *name; int value, min, max; } ranges[] = {
         {"width", p->width, 1, MAX_SIZE},
         {"height", p->height, 1, MAX_SIZE},
         {"range", (int)p->range, PNV_RANGE_VIDEO, PNV_RANGE_FULL},
-        {"rounding", (int)p->rounding, PNV_ROUNDING_NEAREST, PNV_ROUNDING_NEAREST},
+        {"rounding", (int)p->rounding, PNV_ROUNDING_DEAD_ZONE, PNV_ROUNDING_OPTIMAL},
+        {"rate_control", (int)p->rate_control, PNV_RATE_CONSTANT_QUANTIZER, PNV_RATE_TARGET},
+        {"quantizer", p->quantizer, 0, PNV_QUANTIZER_MAX},
+        {"min_quantizer", p->min_quantizer, 0, PNV_QUANTIZER_MAX},
+        {"max_quantizer", p->max_quantizer, 0, PNV_QUANTIZER_MAX},
+        {"bitrate", p->bitrate, 0, INT32_MAX},
         {"color_primaries", p->color_primaries, 0, 255},
         {"transfer_characteristic", p->transfer_characteristic, 0, 255},
         {"matrix_coefficients", p->matrix_coefficients, 0, 255},
@@ -87,8 +107,8 @@ static PnvStatus check_params(char *error, const PnvParams *p)
 
     for (size_t i = 0; status == PNV_OK && i < sizeof ranges / sizeof *ranges; i++)
         status = check_range(error, ranges[i].name, ranges[i].value, ranges[i].min, ranges[i].max);
-    if (status == PNV_OK && p->quantizer) /* 0 stands for the default */
-        status = check_range(error, "quantizer", p->quantizer, PNV_QUANTIZER_MIN, PNV_QUANTIZER_MAX);
+    if (status == PNV_OK)
+        status = check_rate(error, p);
     if (status == PNV_OK && p->depth != 8 && p->depth != 10 && p->depth != 12 && p->depth != 16)
         status = refuse(error, "depth %d is not 8, 10, 12 or 16 bits", p->depth);
     if (status == PNV_OK && p->alpha_bits && p->alpha_bits != 8 && p->alpha_bits != 16)
@@ -117,6 +137,12 @@ static void resolve_defaults(PnvParams *p)
         p->mbs_per_slice = DEFAULT_MBS_PER_SLICE;
     if (!p->cpu)
         p->cpu = pnv_cpu_best();
+    if (!p->min_quantizer)
+        p->min_quantizer = p->profile == PNV_PROFILE_PROXY ? PROXY_MIN_QUANTIZER : PNV_QUANTIZER_MIN;
+    if (!p->max_quantizer)
+        p->max_quantizer = PNV_QUANTIZER_MAX;
+    if (p->min_quantizer > p->max_quantizer) /* below the profile's: the user's word counts */
+        p->min_quantizer = p->max_quantizer;
     if (!p->color_primaries)
         p->color_primaries = UNSPECIFIED_COLOR;
     if (!p->transfer_characteristic)
@@ -165,8 +191,49 @@ static void make_framing(PnvFraming *f, const PnvParams *p, const PnvProfileInfo
     }
     for (int i = 0; i < f->n_pictures; i++)
         f->n_slices += f->picture[i].grid.n_slices;
-    pnv_quant_init(&f->quant[0], profile->luma_matrix, f->scan, p->quantizer, p->rounding);
-    pnv_quant_init(&f->quant[1], profile->chroma_matrix, f->scan, p->quantizer, p->rounding);
+    f->rank_multiplier = pnv_rate_multiplier(f->n_slices);
+    pnv_rate_reciprocals(f->reciprocal[0], profile->luma_matrix, f->scan);
+    pnv_rate_reciprocals(f->reciprocal[1], profile->chroma_matrix, f->scan);
+}
+
+/* Which quantizers frames can be coded with, and how many bytes they should take. */
+static void plan_rate(PnvPlan *plan)
+{
+    const PnvParams *p = &plan->params;
+    const int searches = p->rate_control == PNV_RATE_TARGET || p->max_frame_bytes;
+
+    plan->first_quantizer = p->rate_control == PNV_RATE_TARGET ? p->min_quantizer : p->quantizer;
+    plan->n_quantizers = searches ? PNV_QUANTIZER_MAX - plan->first_quantizer + 1 : 1;
+    if (p->rate_control != PNV_RATE_TARGET)
+        return;
+    plan->target_bytes = p->bitrate ? (int64_t)p->bitrate * 125 * p->fps_d / p->fps_n
+                                    : (int64_t)pnv_target_bytes(p->profile, p->width, p->height);
+}
+
+PnvStatus pnv_plan_open(PnvPlan *plan)
+{
+    static const uint8_t *const scans[2] = {pnv_scan_progressive, pnv_scan_interlaced};
+    const int n_scans = plan->framing[PNV_TOP_FIELD_FIRST].n_pictures ? 2 : 1, n = plan->n_quantizers;
+
+    plan->quant_tables = malloc(sizeof *plan->quant_tables * (size_t)(2 * n * n_scans));
+    if (!plan->quant_tables)
+        return PNV_ENOMEM;
+    PnvQuant *quant = plan->quant_tables;
+    for (int s = 0; s < n_scans; s++) {
+        for (int i = 0; i < n; i++) {
+            pnv_quant_init(quant++, plan->profile->luma_matrix, scans[s], plan->first_quantizer + i);
+            pnv_quant_init(quant++, plan->profile->chroma_matrix, scans[s], plan->first_quantizer + i);
+        }
+    }
+    for (int i = PNV_PROGRESSIVE; i <= PNV_BOTTOM_FIELD_FIRST; i++)
+        plan->framing[i].quant = plan->quant_tables + (i != PNV_PROGRESSIVE && n_scans == 2 ? 2 * n : 0);
+    return PNV_OK;
+}
+
+void pnv_plan_close(PnvPlan *plan)
+{
+    free(plan->quant_tables);
+    plan->quant_tables = NULL;
 }
 
 static uint64_t framing_bound(const PnvFraming *f, const PnvParams *p)
@@ -207,6 +274,7 @@ PnvStatus pnv_plan(PnvPlan *plan, const PnvParams *params, char *error)
         return refuse(error, "%dx%d could give a frame of %llu bytes; a ProRes frame can say at most %u: use a smaller size",
                       p->width, p->height, (unsigned long long)bound, UINT32_MAX);
     plan->packet_bound = (size_t)bound;
+    plan_rate(plan);
     return PNV_OK;
 }
 

@@ -23,7 +23,9 @@ typedef struct PnvFraming {
     PnvPictureShape picture[2]; /**< In the order they are coded: fields in temporal order. */
     int n_slices;               /**< Of all pictures. */
     const uint8_t *scan;
-    PnvQuant quant[2]; /**< Luma, chroma. */
+    uint16_t reciprocal[2][64]; /**< Of the luma and chroma matrix, for the histogram. */
+    const PnvQuant *quant;      /**< Of the plan's tables: those of this scan. */
+    int rank_multiplier;        /**< pnv_rate_multiplier() */
 } PnvFraming;
 
 typedef struct PnvPlan {
@@ -33,7 +35,21 @@ typedef struct PnvPlan {
     PnvFraming framing[3];  /**< By PnvInterlace; with no pictures where the height is too small for fields. */
     int n_components;       /**< 3, or 4 with alpha. */
     size_t packet_bound;    /**< Of any framing; at most UINT32_MAX, what frame_size can say. */
+    int64_t target_bytes;   /**< Of a frame, alpha aside; 0 without a target. */
+    int first_quantizer, n_quantizers; /**< Those that a frame can be coded with. */
+    PnvQuant *quant_tables; /**< [scan][quantizer - first_quantizer][luma, chroma] */
 } PnvPlan;
+
+/** Fill in the quantizers' tables. PNV_OK or PNV_ENOMEM. */
+PnvStatus pnv_plan_open(PnvPlan *plan);
+
+void pnv_plan_close(PnvPlan *plan);
+
+/** The steps of component c at a quantizer of the plan. */
+static inline const PnvQuant *pnv_plan_quant(const PnvPlan *plan, const PnvFraming *framing, int c, int quantizer)
+{
+    return &framing->quant[2 * (quantizer - plan->first_quantizer) + (c > 0)];
+}
 
 /** Component c of one picture of a frame: 0 Y, 1 Cb, 2 Cr, 3 alpha. */
 PnvPlane pnv_plan_plane(const PnvPlan *plan, const PnvPicture *pic, const PnvPictureShape *shape, int c);

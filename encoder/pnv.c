@@ -66,8 +66,13 @@ PnvStatus pnv_open(PnvEncoder **out, const PnvParams *params, char *error)
         return PNV_ENOMEM;
     }
     enc->plan = plan;
-    status = open_backend(enc, error);
+    status = pnv_plan_open(&enc->plan);
+    if (status != PNV_OK)
+        snprintf(error, PNV_ERROR_BYTES, "no memory for the tables of an encoder");
+    else
+        status = open_backend(enc, error);
     if (status != PNV_OK) {
+        pnv_plan_close(&enc->plan);
         free(enc);
         return status;
     }
@@ -167,6 +172,7 @@ void pnv_close(PnvEncoder **enc_at)
         return;
     pnv_drain(enc);
     enc->backend->close(enc->impl);
+    pnv_plan_close(&enc->plan);
     free(enc);
     *enc_at = NULL;
 }

@@ -84,10 +84,21 @@ typedef enum PnvChroma {
     PNV_CHROMA_444      /**< Cb and Cr have the size of luma. */
 } PnvChroma;
 
-/** How a coefficient between two levels is rounded. RDD 36 fixes only the inverse (7.3): this is the encoder's choice. */
+/**
+ * How a coefficient between two levels is rounded. RDD 36 fixes only the inverse (7.3): this is the encoder's choice.
+ * encoder/quant.h has the definitions.
+ */
 typedef enum PnvRounding {
-    PNV_ROUNDING_NEAREST = 0 /**< To the nearest level, halves away from zero: least squared error at a quantizer. */
+    PNV_ROUNDING_DEAD_ZONE = 0, /**< Small levels give way where their neighbours are small: most picture for the bits. */
+    PNV_ROUNDING_NEAREST,       /**< Halves away from zero: least squared error at a quantizer. */
+    PNV_ROUNDING_OPTIMAL        /**< Each level weighed against the bits it really costs: slower, a little better. */
 } PnvRounding;
+
+/** What decides over the size of a frame. */
+typedef enum PnvRateControl {
+    PNV_RATE_CONSTANT_QUANTIZER = 0, /**< params.quantizer in every slice; sizes as they come. */
+    PNV_RATE_TARGET /**< As near the target as the frame allows, and never over; easy frames stop at min_quantizer. */
+} PnvRateControl;
 
 /** What does the work. The bytes are the same from all. */
 typedef enum PnvBackend {
@@ -144,8 +155,18 @@ typedef struct PnvParams {
     int alpha_bits;   /**< Code the fourth plane, losslessly, with 8 or 16 bits; 4444 and XQ only. Default 0: none. */
 
     PnvProfile profile;   /**< Default auto. */
-    int quantizer;        /**< quantization_index of every slice, 1 (finest)..224; qScale by RDD 36 7.3. Default 4. */
-    PnvRounding rounding; /**< Default nearest. */
+    PnvRounding rounding; /**< Default dead zone. */
+    PnvRateControl rate_control; /**< Default constant quantizer. */
+    int quantizer; /**< For that: quantization_index, 1 (finest)..224; qScale by RDD 36 7.3. Default 4. */
+    /** For the target: kbit/s of all but alpha; needs a frame rate. Default 0: Apple's for profile and size. */
+    int bitrate;
+    /**
+     * Hard maximum of a frame in bytes, alpha included: where a frame would pass it, its quantizers rise, up to 224.
+     * Default 0: with a target, the target for all but alpha, which is lossless and comes on top; else none.
+     */
+    uint32_t max_frame_bytes;
+    int min_quantizer; /**< For the target. Default 0: the profile's, 4 for Proxy and 1 for all others. */
+    int max_quantizer; /**< For the target: passed only where a frame would pass its maximum. Default 0: 224. */
     int mbs_per_slice;    /**< Width of a slice in macroblocks, 1, 2, 4 or 8. Default 8: smallest and what Apple uses. */
 
     int fps_n, fps_d; /**< Frames per second, as a fraction. Header code only (RDD 36 6.1.1). 0/0 or 0/1: unknown. */
@@ -187,6 +208,14 @@ typedef struct PnvPacket {
     size_t size;         /**< Bytes; equals the frame_size in the data. */
     void *tag;           /**< The picture's. Set on failure too. */
     const char *error;   /**< NULL, or what went wrong with this frame; a constant text. */
+
+    int quantizer_min, quantizer_max; /**< Of its slices. */
+    uint32_t alpha_bytes;             /**< Of size. */
+    uint32_t target_bytes;            /**< Aim for size - alpha_bytes; 0: none. */
+    uint32_t limit_bytes;             /**< Hard maximum of size for this frame; 0: none. */
+    int over_limit;                   /**< The frame is whole, but larger than limit_bytes even at quantizer 224. */
+    int raised;                       /**< Constant quantizer: this frame had to take a larger one for its maximum. */
+
     void *owner;         /**< The library's. */
 } PnvPacket;
 

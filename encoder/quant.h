@@ -18,8 +18,11 @@
  */
 typedef struct PnvQuantStep {
     uint16_t recip;
-    uint16_t bias;  /**< In units of 2 * C; d makes it round half away from zero. */
-    uint16_t shift; /**< k - 1 */
+    uint16_t shift;        /**< k - 1 */
+    uint16_t bias;         /**< Nearest: d, in units of c, which rounds half away from zero. */
+    uint16_t zone_bias;    /**< Dead zone: floor(x + 28/64), x = |C| / d. */
+    uint16_t threshold[5]; /**< Dead zone: least |c| that stays a level when 0..4 neighbours are small. */
+    uint16_t small;        /**< A neighbour with |c| below this is small. */
 } PnvQuantStep;
 
 /** The 64 steps of a matrix at one quantizer, in scan order; entry 0 is DC. */
@@ -27,13 +30,35 @@ typedef struct PnvQuant {
     PnvQuantStep step[64];
 } PnvQuant;
 
-PnvQuantStep pnv_quant_step(int d, PnvRounding rounding);
+PnvQuantStep pnv_quant_step(int d);
 
 /** @param matrix 64 weights in raster order, 2..63. @param quantizer quantization_index 1..224. */
-void pnv_quant_init(PnvQuant *quant, const uint8_t matrix[64], const uint8_t scan[64], int quantizer,
-                    PnvRounding rounding);
+void pnv_quant_init(PnvQuant *quant, const uint8_t matrix[64], const uint8_t scan[64], int quantizer);
 
-/** Quantize 64 rows of n_blocks, as pnv_transform_c() wrote them. level may be coef. Levels are -8192..8192. */
+/** Quantize 64 rows of n_blocks, as pnv_transform_c() wrote them, to nearest. level may be coef. |level| <= 8192. */
 void pnv_quant_c(int16_t *level, const int16_t *coef, int n_blocks, const PnvQuant *quant);
+
+/**
+ * The same with a dead zone that depends on the context: a level that stands among small ones costs a long run and a
+ * new codebook, so it has to be worth more.
+ *
+ * DC rounds to nearest. For each AC coefficient of the unit in coding order, count those of the two before and the two
+ * behind it that are small, x < 41/64; before the first AC coefficient none is, behind the last all are. The level is 0
+ * if x is below 40, 41, 41, 44, 50 64ths for a count of 0..4, else floor(x + 28/64).
+ *
+ * The constants are tuned on natural pictures; docs/performance.md has what they gain.
+ *
+ * @param level must not be coef.
+ */
+void pnv_quant_dead_zone_c(int16_t *level, const int16_t *coef, int n_blocks, const PnvQuant *quant);
+
+/**
+ * The same, weighing each level against its bits: from nearest levels, first to last, a level goes one down (1 to 0)
+ * where its squared error then grows by less than 0.12 steps for each bit that is saved, bits counted with the next
+ * run, level and the run behind it. Sequential in a unit.
+ *
+ * @param level must not be coef.
+ */
+void pnv_quant_optimal_c(int16_t *level, const int16_t *coef, int n_blocks, const PnvQuant *quant);
 
 #endif

@@ -19,6 +19,17 @@ struct PnvThreadpool {
     Worker workers[];
 };
 
+/** The lock is held. */
+static void push_first(PnvThreadpool *pool, PnvBatch *batch)
+{
+    batch->n_started = batch->n_ended = 0;
+    batch->next = pool->first;
+    if (!pool->first)
+        pool->last = batch;
+    pool->first = batch;
+    pthread_cond_broadcast(&pool->work);
+}
+
 /** Start the next job, or wait for one. NULL: the pool ends. Called and returns with the lock held. */
 static PnvBatch *next_job(PnvThreadpool *pool, int *job)
 {
@@ -50,9 +61,12 @@ static void *work(void *arg)
         if (++batch->n_ended < batch->n_jobs)
             continue;
         pthread_mutex_unlock(&pool->lock);
-        if (batch->finish)
-            batch->finish(batch->arg);
+        const int more = batch->finish && batch->finish(batch->arg);
         pthread_mutex_lock(&pool->lock);
+        if (more) {
+            push_first(pool, batch);
+            continue;
+        }
         batch->done = 1;
         pthread_cond_broadcast(&pool->done);
     }

@@ -5,10 +5,14 @@
 
 typedef struct PnvThreadpool PnvThreadpool;
 
-/** n_jobs independent jobs and what follows them. The caller's memory, in use from run until wait returns. */
+/** Independent jobs and what follows them. The caller's memory, in use from run until wait returns. */
 typedef struct PnvBatch {
     void (*job)(void *arg, int job, int worker); /**< job 0..n_jobs - 1; worker 0..n_threads - 1, for scratch memory. */
-    void (*finish)(void *arg); /**< Once, after the last job, on its thread. May be NULL. */
+    /**
+     * After the last job, on its thread. May be NULL. To go on with more jobs, which then come before those of later
+     * batches, set job and n_jobs anew and return 1; else 0.
+     */
+    int (*finish)(void *arg);
     void *arg;
     int n_jobs; /**< 1.. */
 

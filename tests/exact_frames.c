@@ -55,7 +55,9 @@ static void test_frame(int round)
         .width = widths[round % 8], .height = heights[round / 2 % 4], .chroma = (PnvChroma)(round / 3 % 2),
         .depth = depths[round % 5], .quantizer = qs[exact_random() % 5], .mbs_per_slice = 1 << exact_between(0, 3),
         .alpha_bits = round / 3 % 2 && round % 2 ? 16 : 0, .range = (PnvRange)(round % 7 == 6),
-        .threads = exact_between(1, 3),
+        .threads = exact_between(1, 3), .rounding = (PnvRounding)(round % 3),
+        .rate_control = round % 4 == 3 ? PNV_RATE_TARGET : PNV_RATE_CONSTANT_QUANTIZER,
+        .max_frame_bytes = round % 8 == 5 ? 20000 : 0,
     };
     const int bytes = params.depth > 8 ? 2 : 1, grain = 1 << exact_between(0, params.depth + 1);
     PnvPicture pic = {.interlace = (PnvInterlace)(round % 3)};

@@ -13,7 +13,7 @@ static void test_steps(const PnvDsp *ref, const PnvDsp *var, const char *name)
         PnvQuant quant;
         for (int i = 0; i < 64; i++) {
             const int d = round % 2 ? exact_between(2, 63 * 512) : exact_between(2, 64);
-            quant.step[i] = pnv_quant_step(d, PNV_ROUNDING_NEAREST);
+            quant.step[i] = pnv_quant_step(d);
             if (round % 7 == 0)
                 quant.step[i].bias = (uint16_t)exact_between(0, d); /* any rounding */
             for (int b = 0; b < n_blocks; b++) {
@@ -25,13 +25,13 @@ static void test_steps(const PnvDsp *ref, const PnvDsp *var, const char *name)
         coef[exact_random() % (unsigned)(64 * n_blocks)] = -32768;
         memset(want, 0x55, sizeof want);
         memset(got, 0xaa, sizeof got);
-        ref->quant(want, coef, n_blocks, &quant);
-        var->quant(got, coef, n_blocks, &quant);
+        ref->quant[PNV_ROUNDING_NEAREST](want, coef, n_blocks, &quant);
+        var->quant[PNV_ROUNDING_NEAREST](got, coef, n_blocks, &quant);
         CHECK_MEM_EQ(want, got, sizeof *want * 64 * (size_t)n_blocks, "%s round %d", name, round);
         for (int i = 64 * n_blocks; i < 64 * PNV_MAX_BLOCKS; i++)
             CHECK(got[i] == (int16_t)0xaaaa, "%s wrote past %d blocks", name, n_blocks);
         memcpy(got, coef, sizeof got);
-        var->quant(got, got, n_blocks, &quant);
+        var->quant[PNV_ROUNDING_NEAREST](got, got, n_blocks, &quant);
         CHECK_MEM_EQ(want, got, sizeof *want * 64 * (size_t)n_blocks, "%s in place, round %d", name, round);
     }
 }
@@ -44,12 +44,11 @@ static void test_quantizers(const PnvDsp *ref, const PnvDsp *var, const char *na
     for (int q = PNV_QUANTIZER_MIN; q <= PNV_QUANTIZER_MAX; q++) {
         for (size_t m = 0; m < sizeof matrices / sizeof *matrices; m++) {
             PnvQuant quant;
-            pnv_quant_init(&quant, matrices[m], q % 2 ? pnv_scan_progressive : pnv_scan_interlaced, q,
-                           PNV_ROUNDING_NEAREST);
+            pnv_quant_init(&quant, matrices[m], q % 2 ? pnv_scan_progressive : pnv_scan_interlaced, q);
             for (int i = 0; i < 64 * 32; i++)
                 coef[i] = (int16_t)exact_random();
-            ref->quant(want, coef, 32, &quant);
-            var->quant(got, coef, 32, &quant);
+            ref->quant[PNV_ROUNDING_NEAREST](want, coef, 32, &quant);
+            var->quant[PNV_ROUNDING_NEAREST](got, coef, 32, &quant);
             CHECK_MEM_EQ(want, got, sizeof want, "%s quantizer %d matrix %zu", name, q, m);
         }
     }

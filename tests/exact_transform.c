@@ -72,8 +72,7 @@ static void compare_forward(const PnvDsp *ref, const PnvDsp *var, const char *na
     static int16_t want[64 * PNV_MAX_BLOCKS], got[64 * PNV_MAX_BLOCKS];
     static PnvQuant quant;
 
-    pnv_quant_init(&quant, exact_random() & 1 ? pnv_matrix_proxy_chroma : pnv_matrix_hq, scan, exact_between(1, 224),
-                   PNV_ROUNDING_NEAREST);
+    pnv_quant_init(&quant, exact_random() & 1 ? pnv_matrix_proxy_chroma : pnv_matrix_hq, scan, exact_between(1, 224));
     for (int with_quant = 0; with_quant < 2; with_quant++) {
         memset(want, 0x55, sizeof want);
         memset(got, 0x55, sizeof got);

@@ -22,7 +22,7 @@ static int only_small(void)
 static PnvParams make_params(PnvProfile profile, const int size[2], int depth, int mbs_per_slice, int quantizer)
 {
     return (PnvParams){.width = size[0], .height = size[1], .chroma = pnv_profile_info(profile)->chroma,
-                       .depth = depth, .profile = profile, .quantizer = quantizer, .mbs_per_slice = mbs_per_slice,
+                       .depth = depth, .profile = profile, .quantizer = quantizer, .mbs_per_slice = mbs_per_slice, .rounding = PNV_ROUNDING_NEAREST,
                        .fps_n = 25, .fps_d = 1, .threads = 1};
 }
 

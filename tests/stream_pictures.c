@@ -19,7 +19,7 @@ static int only_small(void)
 static PnvParams make_params(PnvProfile profile, int width, int height, int depth, int quantizer)
 {
     return (PnvParams){.width = width, .height = height, .chroma = pnv_profile_info(profile)->chroma, .depth = depth,
-                       .profile = profile, .quantizer = quantizer};
+                       .profile = profile, .quantizer = quantizer, .rounding = PNV_ROUNDING_NEAREST};
 }
 
 /* ffmpeg rounds the rows of both fields up together, and fails where the bottom field has an MB row less. */

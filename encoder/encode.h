@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One slice through the stages, for the CPU: samples -> coefficients -> levels -> bytes. */
+#ifndef PNV_ENCODE_H
+#define PNV_ENCODE_H
+
+#include "dsp.h"
+#include "plan.h"
+#include "rate.h"
+
+/** A thread's memory for one slice, a few kilobytes: it stays in the first-level cache. */
+typedef struct PnvScratch {
+    _Alignas(64) int16_t coef[64 * PNV_MAX_BLOCKS];
+    _Alignas(64) int16_t level[64 * PNV_MAX_BLOCKS];
+    _Alignas(64) uint16_t alpha[PNV_MAX_ALPHA_VALUES];
+} PnvScratch;
+
+/** A slice on its way. */
+typedef struct PnvSliceJob {
+    const PnvPlan *plan;
+    const PnvDsp *dsp;
+    const PnvFraming *framing;
+    const PnvPlane *planes; /**< Of its picture, 3 or 4. */
+    PnvSpan span;
+    int mb_y;
+    PnvScratch *scratch;
+} PnvSliceJob;
+
+/** Blocks of a macroblock in all colour units. */
+int pnv_encode_blocks_per_mb(const PnvPlan *plan);
+
+/**
+ * Code one slice at one quantizer in one go.
+ *
+ * @param dst room for pnv_slice_bound().
+ * @param[out] alpha_bytes of the result.
+ * @return its bytes.
+ */
+size_t pnv_encode_slice(const PnvSliceJob *job, int quantizer, uint8_t *dst, size_t *alpha_bytes);
+
+/**
+ * First half, for rate control: coefficients of the three units, one behind the other.
+ *
+ * @param coef 64 * pnv_encode_blocks_per_mb() * n_mb.
+ */
+void pnv_encode_forward(const PnvSliceJob *job, int16_t *coef);
+
+/** Add a slice's coefficients to a histogram. */
+void pnv_encode_histogram(const PnvSliceJob *job, const int16_t *coef, PnvRateHistogram *h);
+
+/** Bytes that a slice would take at a quantizer, alpha aside. */
+size_t pnv_encode_measure(const PnvSliceJob *job, const int16_t *coef, int quantizer);
+
+/** Alpha unit of a slice, if the plan has alpha. Returns its bytes. */
+size_t pnv_encode_alpha(const PnvSliceJob *job, uint8_t *dst, size_t capacity);
+
+/** Second half: code a slice of these coefficients and this alpha. Returns its bytes. */
+size_t pnv_encode_coef(const PnvSliceJob *job, const int16_t *coef, int quantizer, const uint8_t *alpha,
+                       size_t alpha_bytes, uint8_t *dst);
+
+#endif
