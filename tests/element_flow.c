@@ -360,6 +360,29 @@ GST_START_TEST(test_downstream)
 }
 GST_END_TEST;
 
+/* Downstream had enough of one stream, not of the next. */
+GST_START_TEST(test_stream_after_downstream_eos)
+{
+    GstHarness *h = test_harness("proresnvenc pipeline-depth=2");
+    GstFlowReturn flow = GST_FLOW_OK;
+
+    later_flow = GST_FLOW_EOS;
+    g_atomic_int_set(&n_to_take, 1);
+    gst_pad_set_chain_function(h->sinkpad, limited_chain);
+    fail_unless(push_caps(h, test_caps("Y42B", 64, 48, NULL)));
+    for (guint i = 0; i < 1000 && flow == GST_FLOW_OK; i++)
+        flow = gst_harness_push(h, small_buffer(i));
+    fail_unless_equals_int(flow, GST_FLOW_EOS);
+    gst_harness_push_event(h, gst_event_new_eos());
+
+    g_atomic_int_set(&n_to_take, 100);
+    fail_unless(push_caps(h, test_caps("Y42B", 64, 48, NULL)));
+    for (guint i = 0; i < 10; i++)
+        fail_unless_equals_int(gst_harness_push(h, small_buffer(i)), GST_FLOW_OK);
+    test_harness_free(h);
+}
+GST_END_TEST;
+
 /* What is linked later is found. */
 GST_START_TEST(test_not_linked_at_first)
 {
@@ -632,6 +655,7 @@ static Suite *element_flow_suite(void)
     tcase_add_loop_test(tc, test_reconfigure, 0, G_N_ELEMENTS(depths));
     tcase_add_test(tc, test_reconfigure_refused);
     tcase_add_loop_test(tc, test_downstream, 0, G_N_ELEMENTS(flows));
+    tcase_add_test(tc, test_stream_after_downstream_eos);
     tcase_add_test(tc, test_not_linked_at_first);
     tcase_add_loop_test(tc, test_state_cycles, 0, G_N_ELEMENTS(depths));
     tcase_add_loop_test(tc, test_stop_when_blocked, 0, G_N_ELEMENTS(depths));
