@@ -34,10 +34,22 @@ PnvQuantStep pnv_quant_step(int d)
     return step;
 }
 
+void pnv_quant_set(PnvQuant *quant, int i, PnvQuantStep s)
+{
+    quant->step[i] = s;
+    quant->twice[i] = (PnvQuantTwice){
+        .recip = s.recip * 0x10001u,
+        .shift = s.shift * 0x10001u,
+        .bias = s.bias * 0x10001u,
+        .zone_bias = s.zone_bias * 0x10001u,
+        .small = s.small * 0x10001u,
+    };
+}
+
 void pnv_quant_init(PnvQuant *quant, const uint8_t matrix[64], const uint8_t scan[64], int quantizer)
 {
     for (int i = 0; i < 64; i++)
-        quant->step[i] = pnv_quant_step(matrix[scan[i]] * pnv_qscale(quantizer));
+        pnv_quant_set(quant, i, pnv_quant_step(matrix[scan[i]] * pnv_qscale(quantizer)));
 }
 
 static inline int divide(int magnitude, int bias, const PnvQuantStep *s)

@@ -25,10 +25,20 @@ typedef struct PnvQuantStep {
     uint16_t small;        /**< A neighbour with |c| below this is small. */
 } PnvQuantStep;
 
+/** Of a step, each number in both halves of 32 bits: vectors are filled with these for the price of a load. */
+typedef struct PnvQuantTwice {
+    uint32_t recip, shift, bias, zone_bias, small;
+} PnvQuantTwice;
+
 /** The 64 steps of a matrix at one quantizer, in scan order; entry 0 is DC. */
 typedef struct PnvQuant {
     PnvQuantStep step[64];
+    PnvQuantTwice twice[64]; /**< The same. */
+    uint32_t padding[16];    /**< Variants may read so far behind the last step, whatever is there. */
 } PnvQuant;
+
+/** Set the step of scan position i. */
+void pnv_quant_set(PnvQuant *quant, int i, PnvQuantStep step);
 
 PnvQuantStep pnv_quant_step(int d);
 

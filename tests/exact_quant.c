@@ -5,6 +5,28 @@
 
 static int16_t coef[64 * PNV_MAX_BLOCKS], want[64 * PNV_MAX_BLOCKS], got[64 * PNV_MAX_BLOCKS];
 
+/* With a context: coefficients that are zero, near the edges of the dead zone, or anything. */
+static void compare_zone(const PnvDsp *ref, const PnvDsp *var, const char *name, int n_blocks, const PnvQuant *quant)
+{
+    static int16_t near[64 * PNV_MAX_BLOCKS];
+    const unsigned rare = 1u << exact_between(0, 6);
+
+    for (int i = 0; i < 64 * n_blocks; i++) {
+        const int edge = quant->step[i / n_blocks].small, kind = (int)(exact_random() % (4 + rare));
+        const int v = kind == 0   ? exact_between(-32768, 32767)
+                      : kind == 1 ? edge + exact_between(-1, 1)
+                      : kind == 2 ? -quant->step[i / n_blocks].threshold[exact_random() % 5] + exact_between(-1, 1)
+                      : kind == 3 ? exact_between(-2 * edge, 2 * edge)
+                                  : 0;
+        near[i] = (int16_t)(v > 32767 ? 32767 : v < -32768 ? -32768 : v);
+    }
+    memset(want, 0x55, sizeof want);
+    memset(got, 0x55, sizeof got);
+    ref->quant[PNV_ROUNDING_DEAD_ZONE](want, near, n_blocks, quant);
+    var->quant[PNV_ROUNDING_DEAD_ZONE](got, near, n_blocks, quant);
+    CHECK_MEM_EQ(want, got, sizeof want, "%s dead zone, %d blocks", name, n_blocks);
+}
+
 /* Each row another step; rows hold coefficients around multiples of half the step, and anything. */
 static void test_steps(const PnvDsp *ref, const PnvDsp *var, const char *name)
 {
@@ -13,9 +35,10 @@ static void test_steps(const PnvDsp *ref, const PnvDsp *var, const char *name)
         PnvQuant quant;
         for (int i = 0; i < 64; i++) {
             const int d = round % 2 ? exact_between(2, 63 * 512) : exact_between(2, 64);
-            quant.step[i] = pnv_quant_step(d);
+            PnvQuantStep step = pnv_quant_step(d);
             if (round % 7 == 0)
-                quant.step[i].bias = (uint16_t)exact_between(0, d); /* any rounding */
+                step.bias = (uint16_t)exact_between(0, d); /* any rounding */
+            pnv_quant_set(&quant, i, step);
             for (int b = 0; b < n_blocks; b++) {
                 const int near_half = (2 * exact_between(0, 16383 / d) + 1) * d + exact_between(-1, 1);
                 const int v = b % 3 ? exact_between(-32768, 32767) : b % 2 ? near_half : -near_half;
@@ -33,6 +56,7 @@ static void test_steps(const PnvDsp *ref, const PnvDsp *var, const char *name)
         memcpy(got, coef, sizeof got);
         var->quant[PNV_ROUNDING_NEAREST](got, got, n_blocks, &quant);
         CHECK_MEM_EQ(want, got, sizeof *want * 64 * (size_t)n_blocks, "%s in place, round %d", name, round);
+        compare_zone(ref, var, name, n_blocks, &quant);
     }
 }
 
@@ -50,7 +74,28 @@ static void test_quantizers(const PnvDsp *ref, const PnvDsp *var, const char *na
             ref->quant[PNV_ROUNDING_NEAREST](want, coef, 32, &quant);
             var->quant[PNV_ROUNDING_NEAREST](got, coef, 32, &quant);
             CHECK_MEM_EQ(want, got, sizeof want, "%s quantizer %d matrix %zu", name, q, m);
+            for (int w = 0; w < EXACT_N_WIDTHS; w++)
+                compare_zone(ref, var, name, exact_n_blocks[w], &quant);
         }
+    }
+}
+
+/* The histogram of rate control adds up the same. */
+static void test_histogram(const PnvDsp *ref, const PnvDsp *var, const char *name)
+{
+    static const uint8_t *const matrices[] = {pnv_matrix_proxy_luma, pnv_matrix_lt, pnv_matrix_hq, pnv_matrix_xq_luma};
+    PnvRateHistogram sum_ref = {{0}}, sum_var = {{0}};
+
+    for (int round = 0; round < 2000; round++) {
+        const int n_blocks = exact_n_blocks[round % EXACT_N_WIDTHS], size = exact_between(0, 15);
+        uint16_t reciprocal[64];
+        pnv_rate_reciprocals(reciprocal, matrices[round % 4], round % 3 ? pnv_scan_progressive : pnv_scan_interlaced);
+        for (int i = 0; i < 64 * n_blocks; i++)
+            coef[i] = (int16_t)(exact_between(-32768, 32767) >> size);
+        coef[1 * n_blocks] = -32768;
+        ref->histogram(&sum_ref, coef, n_blocks, reciprocal);
+        var->histogram(&sum_var, coef, n_blocks, reciprocal);
+        CHECK_MEM_EQ(&sum_ref, &sum_var, sizeof sum_ref, "%s histogram, round %d", name, round);
     }
 }
 
@@ -58,6 +103,7 @@ static void test_level(const PnvDsp *ref, const PnvDsp *var, const char *name)
 {
     test_steps(ref, var, name);
     test_quantizers(ref, var, name);
+    test_histogram(ref, var, name);
 }
 
 int main(void)

@@ -60,9 +60,42 @@ typedef struct Output {
 static const _Alignas(64) uint16_t luma_order[32] = {LUMA_MB(0), LUMA_MB(2), LUMA_MB(4), LUMA_MB(6)};
 static const _Alignas(64) uint16_t chroma_order[32] = {CHROMA_MB(0), CHROMA_MB(2), CHROMA_MB(4), CHROMA_MB(6)};
 
-INLINE __m512i pair(int low, int high)
+/*
+ * Pairs of factors for the multiply-adds, kept in memory: made from constants in the code, each would cost a transfer
+ * from a general register and a shuffle every time that registers run out.
+ */
+#define PAIR(low, high) ((uint32_t)(uint16_t)(low) | (uint32_t)(high) << 16)
+#define COL(n) PNV_DCT_COL_##n
+static const uint32_t column_factors[12] = {
+    PAIR(COL(4), COL(4)), PAIR(COL(4), -COL(4)), PAIR(COL(2), COL(6)), PAIR(COL(6), -COL(2)), /* frequency 0, 4, 2, 6 */
+    PAIR(COL(1), COL(3)), PAIR(COL(5), COL(7)),   PAIR(COL(3), -COL(7)), PAIR(-COL(1), -COL(5)), /* 1, 3 */
+    PAIR(COL(5), -COL(1)), PAIR(COL(7), COL(3)),  PAIR(COL(7), -COL(5)), PAIR(COL(3), -COL(1)),  /* 5, 7 */
+};
+#undef COL
+/* For x[0] and x[4], x[1] and x[5], ...; even frequencies are symmetric, odd ones antisymmetric. */
+#define ROW(sign, k0, k1, k2, k3)                                                                                      \
+    PAIR(k0, (sign) * (k3)), PAIR(k1, (sign) * (k2)), PAIR(k2, (sign) * (k1)), PAIR(k3, (sign) * (k0))
+#define R(n) PNV_DCT_ROW_##n
+static const uint32_t row_factors[25] = {
+    PAIR(R(4), R(4)), /* 0 and 4 */
+    ROW(1, R(2), R(6), -R(6), -R(2)), ROW(1, R(6), -R(2), R(2), -R(6)), /* 2, 6 */
+    ROW(-1, R(1), R(3), R(5), R(7)), ROW(-1, R(3), -R(7), -R(1), -R(5)), /* 1, 3 */
+    ROW(-1, R(5), -R(1), R(7), R(3)), ROW(-1, R(7), -R(5), R(3), -R(1)), /* 5, 7 */
+};
+#undef R
+#undef ROW
+#undef PAIR
+
+/** Hides from the compiler that a table is constant. */
+INLINE const uint32_t *in_memory(const uint32_t *table)
 {
-    return _mm512_set1_epi32((int)((uint32_t)(uint16_t)low | (uint32_t)high << 16));
+    __asm__("" : "+r"(table));
+    return table;
+}
+
+INLINE __m512i factor(const uint32_t *table, int i)
+{
+    return _mm512_set1_epi32((int)table[i]);
 }
 
 /** 32 columns of one row at fetch's scale. n: columns that are there, when edge. */
@@ -90,13 +123,12 @@ INLINE __m512i load_row(const uint8_t *at, Kind kind, int edge, int n, int depth
     }
     if (kind == SAMPLES)
         return s;
-    /* Bits above the depth leave at the top; the offset is a flip of the sign bit up there. */
-    s = _mm512_sll_epi16(s, _mm_cvtsi32_si128(16 - depth));
-    return _mm512_srai_epi16(_mm512_xor_si512(s, _mm512_set1_epi16((short)0x8000)), 2);
+    s = _mm512_and_si512(s, _mm512_set1_epi16((short)((1 << depth) - 1)));
+    return _mm512_sub_epi16(_mm512_sll_epi16(s, _mm_cvtsi32_si128(14 - depth)), _mm512_set1_epi16(8192));
 }
 
 /** Column pass of 32 columns: 8 rows to 8 frequencies; each output lane has columns j (low) and j + 4 (high). */
-INLINE void column_pass(__m512i *out, ptrdiff_t out_stride, const __m512i r[8])
+INLINE void column_pass(__m512i *out, ptrdiff_t out_stride, const __m512i r[8], const uint32_t *k)
 {
     const __m512i half = _mm512_set1_epi32(1 << 15);
     const __m512i e0 = _mm512_add_epi16(r[0], r[7]), o0 = _mm512_sub_epi16(r[0], r[7]);
@@ -112,21 +144,20 @@ INLINE void column_pass(__m512i *out, ptrdiff_t out_stride, const __m512i r[8])
     const __m512i b[2] = {_mm512_unpacklo_epi16(o2, o3), _mm512_unpackhi_epi16(o2, o3)};
 
 #define PACK(low, high) _mm512_mask_blend_epi16(0xaaaaaaaa, _mm512_srli_epi32(low, 16), high)
-#define EVEN(v, x, k0, k1)                                                                                             \
-    out[(v) * out_stride] = PACK(_mm512_dpwssd_epi32(half, x[0], pair(k0, k1)),                                        \
-                                 _mm512_dpwssd_epi32(half, x[1], pair(k0, k1)))
-#define ODD_HALF(i, k0, k1, k2, k3)                                                                                    \
-    _mm512_dpwssd_epi32(_mm512_dpwssd_epi32(half, a[i], pair(k0, k1)), b[i], pair(k2, k3))
-#define ODD(v, k0, k1, k2, k3)                                                                                         \
-    out[(v) * out_stride] = PACK(ODD_HALF(0, k0, k1, k2, k3), ODD_HALF(1, k0, k1, k2, k3))
-    EVEN(0, g, PNV_DCT_COL_4, PNV_DCT_COL_4);
-    EVEN(2, f, PNV_DCT_COL_2, PNV_DCT_COL_6);
-    EVEN(4, g, PNV_DCT_COL_4, -PNV_DCT_COL_4);
-    EVEN(6, f, PNV_DCT_COL_6, -PNV_DCT_COL_2);
-    ODD(1, PNV_DCT_COL_1, PNV_DCT_COL_3, PNV_DCT_COL_5, PNV_DCT_COL_7);
-    ODD(3, PNV_DCT_COL_3, -PNV_DCT_COL_7, -PNV_DCT_COL_1, -PNV_DCT_COL_5);
-    ODD(5, PNV_DCT_COL_5, -PNV_DCT_COL_1, PNV_DCT_COL_7, PNV_DCT_COL_3);
-    ODD(7, PNV_DCT_COL_7, -PNV_DCT_COL_5, PNV_DCT_COL_3, -PNV_DCT_COL_1);
+#define EVEN(v, x, i)                                                                                                  \
+    out[(v) * out_stride] = PACK(_mm512_dpwssd_epi32(half, x[0], factor(k, i)),                                        \
+                                 _mm512_dpwssd_epi32(half, x[1], factor(k, i)))
+#define ODD_HALF(h, i)                                                                                                 \
+    _mm512_dpwssd_epi32(_mm512_dpwssd_epi32(half, a[h], factor(k, i)), b[h], factor(k, (i) + 1))
+#define ODD(v, i) out[(v) * out_stride] = PACK(ODD_HALF(0, i), ODD_HALF(1, i))
+    EVEN(0, g, 0);
+    EVEN(4, g, 1);
+    EVEN(2, f, 2);
+    EVEN(6, f, 3);
+    ODD(1, 4);
+    ODD(3, 6);
+    ODD(5, 8);
+    ODD(7, 10);
 #undef PACK
 #undef EVEN
 #undef ODD_HALF
@@ -134,7 +165,7 @@ INLINE void column_pass(__m512i *out, ptrdiff_t out_stride, const __m512i r[8])
 }
 
 /** Row pass of one vertical frequency of 16 blocks. in: the four sources. out: 32-bit, the result in the high half. */
-INLINE void row_pass(__m512i out[8], const __m512i in[4])
+INLINE void row_pass(__m512i out[8], const __m512i in[4], const uint32_t *k)
 {
     const __m512i half = _mm512_set1_epi32(1 << 15), zero = _mm512_setzero_si512();
     const __m512i t0 = _mm512_unpacklo_epi32(in[0], in[1]), t1 = _mm512_unpackhi_epi32(in[0], in[1]);
@@ -142,34 +173,32 @@ INLINE void row_pass(__m512i out[8], const __m512i in[4])
     const __m512i p0 = _mm512_unpacklo_epi64(t0, t2), p1 = _mm512_unpackhi_epi64(t0, t2);
     const __m512i p2 = _mm512_unpacklo_epi64(t1, t3), p3 = _mm512_unpackhi_epi64(t1, t3);
 
-    /* Factors of x[0..3]; even frequencies are symmetric, odd ones antisymmetric. */
-#define ROW(sign, k0, k1, k2, k3)                                                                                      \
-    _mm512_dpwssd_epi32(                                                                                               \
-        _mm512_dpwssd_epi32(                                                                                           \
-            _mm512_dpwssd_epi32(_mm512_dpwssd_epi32(half, p0, pair(k0, (sign) * (k3))), p1, pair(k1, (sign) * (k2))),  \
-            p2, pair(k2, (sign) * (k1))),                                                                              \
-        p3, pair(k3, (sign) * (k0)))
-    const __m512i k = pair(PNV_DCT_ROW_4, PNV_DCT_ROW_4);
-    const __m512i outer = _mm512_dpwssd_epi32(_mm512_dpwssd_epi32(half, p0, k), p3, k);
-    const __m512i inner = _mm512_dpwssd_epi32(_mm512_dpwssd_epi32(zero, p1, k), p2, k);
+    const __m512i k4 = factor(k, 0);
+    const __m512i outer = _mm512_dpwssd_epi32(_mm512_dpwssd_epi32(half, p0, k4), p3, k4);
+    const __m512i inner = _mm512_dpwssd_epi32(_mm512_dpwssd_epi32(zero, p1, k4), p2, k4);
     out[0] = _mm512_add_epi32(outer, inner);
     out[4] = _mm512_sub_epi32(outer, inner);
-    out[2] = ROW(1, PNV_DCT_ROW_2, PNV_DCT_ROW_6, -PNV_DCT_ROW_6, -PNV_DCT_ROW_2);
-    out[6] = ROW(1, PNV_DCT_ROW_6, -PNV_DCT_ROW_2, PNV_DCT_ROW_2, -PNV_DCT_ROW_6);
-    out[1] = ROW(-1, PNV_DCT_ROW_1, PNV_DCT_ROW_3, PNV_DCT_ROW_5, PNV_DCT_ROW_7);
-    out[3] = ROW(-1, PNV_DCT_ROW_3, -PNV_DCT_ROW_7, -PNV_DCT_ROW_1, -PNV_DCT_ROW_5);
-    out[5] = ROW(-1, PNV_DCT_ROW_5, -PNV_DCT_ROW_1, PNV_DCT_ROW_7, PNV_DCT_ROW_3);
-    out[7] = ROW(-1, PNV_DCT_ROW_7, -PNV_DCT_ROW_5, PNV_DCT_ROW_3, -PNV_DCT_ROW_1);
-#undef ROW
+#define SUM(i)                                                                                                         \
+    _mm512_dpwssd_epi32(_mm512_dpwssd_epi32(_mm512_dpwssd_epi32(_mm512_dpwssd_epi32(half, p0, factor(k, i)), p1,       \
+                                                                factor(k, (i) + 1)),                                   \
+                                            p2, factor(k, (i) + 2)),                                                   \
+                        p3, factor(k, (i) + 3))
+    out[2] = SUM(1);
+    out[6] = SUM(5);
+    out[1] = SUM(9);
+    out[3] = SUM(13);
+    out[5] = SUM(17);
+    out[7] = SUM(21);
+#undef SUM
 }
 
 /** As quantize() of quant.c, 16 blocks of one scan position. */
-INLINE __m256i quantize(__m256i c, const PnvQuantStep *s)
+INLINE __m256i quantize(__m256i c, const PnvQuantTwice *s)
 {
-    __m256i m = _mm256_add_epi16(_mm256_abs_epi16(c), _mm256_set1_epi16((short)s->bias));
+    __m256i m = _mm256_add_epi16(_mm256_abs_epi16(c), _mm256_set1_epi32((int)s->bias));
 
-    m = _mm256_mulhi_epu16(_mm256_srli_epi16(m, 1), _mm256_set1_epi16((short)s->recip));
-    m = _mm256_srlv_epi16(m, _mm256_set1_epi16((short)s->shift));
+    m = _mm256_mulhi_epu16(_mm256_srli_epi16(m, 1), _mm256_set1_epi32((int)s->recip));
+    m = _mm256_srlv_epi16(m, _mm256_set1_epi32((int)s->shift));
     return _mm256_sign_epi16(m, c);
 }
 
@@ -177,6 +206,7 @@ INLINE __m256i quantize(__m256i c, const PnvQuantStep *s)
 INLINE void transform_group(const Output *o, const Source *s, Kind kind, int edge, int quantizing)
 {
     const int column_bytes = kind == VIDEO_8 ? 1 : 2;
+    const uint32_t *const column_k = in_memory(column_factors), *const row_k = in_memory(row_factors);
     __m512i columns[8 * 4]; /* by frequency, then source */
 
     for (int i = 0; i < 4; i++) {
@@ -186,18 +216,18 @@ INLINE void transform_group(const Output *o, const Source *s, Kind kind, int edg
             const uint8_t *at = s->row[i / 2 * 8 + y] + bytes;
             r[y] = load_row(at, kind, edge, s->n_columns - x, s->depth);
             if (kind != SAMPLES) /* may lie outside of the plane, which a prefetch ignores */
-                _mm_prefetch((const char *)((uintptr_t)at + (uintptr_t)s->ahead), _MM_HINT_T0);
+                _mm_prefetch((const char *)((uintptr_t)at + (uintptr_t)s->ahead), _MM_HINT_T1);
         }
-        column_pass(columns + i, 4, r);
+        column_pass(columns + i, 4, r, column_k);
     }
     for (int v = 0; v < 8; v++) {
         __m512i out[8];
-        row_pass(out, columns + 4 * v);
+        row_pass(out, columns + 4 * v, row_k);
         for (int u = 0; u < 8; u++) {
             const int scan = o->scan_of[8 * v + u];
             __m256i c = _mm512_castsi512_si256(_mm512_permutexvar_epi16(o->order, out[u]));
             if (quantizing)
-                c = quantize(c, &o->quant->step[scan]);
+                c = quantize(c, &o->quant->twice[scan]);
             if (edge)
                 _mm256_mask_storeu_epi16(o->coef + scan * o->stride, o->blocks, c);
             else

@@ -8,6 +8,7 @@
 
 #include "fetch.h"
 #include "quant.h"
+#include "rate.h"
 #include "transform.h"
 
 #define PNV_X86_VARIANTS(isa)                                                                                          \
@@ -15,6 +16,9 @@
     void pnv_transform_##isa(int16_t *coef, const int16_t *samples, ptrdiff_t stride, PnvBlockOrder order, int n_mb,   \
                              const uint8_t scan[64]);                                                                  \
     void pnv_quant_##isa(int16_t *level, const int16_t *coef, int n_blocks, const PnvQuant *quant);                    \
+    void pnv_quant_dead_zone_##isa(int16_t *level, const int16_t *coef, int n_blocks, const PnvQuant *quant);          \
+    void pnv_rate_histogram_##isa(PnvRateHistogram *h, const int16_t *coef, int n_blocks,                              \
+                                  const uint16_t reciprocal[64]);                                                      \
     void pnv_forward_##isa(int16_t *level, const PnvPlane *plane, int x0, int y0, PnvBlockOrder order, int n_mb,       \
                            const uint8_t scan[64], const PnvQuant *quant);                                             \
     size_t pnv_entropy_bits_##isa(const int16_t *level, int n_blocks);                                                 \

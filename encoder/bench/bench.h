@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the files of proresnv-bench share. */
+#ifndef PNV_BENCH_H
+#define PNV_BENCH_H
+
+#include "dsp.h"
+#include "plan.h"
+#include "pnv.h"
+
+/** Frames to code, each in memory of its own so that they stream from memory as real ones do. */
+typedef struct PnvBenchContent {
+    PnvParams params; /**< Size, chroma and depth of the frames. */
+    PnvPicture *pics;
+    int n;
+    size_t frame_bytes; /**< Of one raw frame. */
+    const char *pixel_format; /**< As ffmpeg calls it. */
+    const char *name;         /**< For people: "natural", "pattern" or the file. */
+} PnvBenchContent;
+
+/** Bytes of a raw planar frame without padding. */
+size_t pnv_bench_frame_bytes(const PnvParams *params);
+
+/**
+ * Make n frames: a natural-like picture that moves (noise of many sizes, edges, fine texture, grain) or, with
+ * is_pattern, flat bars with ramps and text-like detail. The same on every machine.
+ *
+ * @return 0, or -1 without memory.
+ */
+int pnv_bench_content_make(PnvBenchContent *c, const PnvParams *params, int n, int is_pattern);
+
+/** Read up to n raw planar frames of a file. @return 0, or -1 with error filled. */
+int pnv_bench_content_read(PnvBenchContent *c, const PnvParams *params, int n, const char *path, char *error);
+
+void pnv_bench_content_free(PnvBenchContent *c);
+
+/** Milliseconds of one frame. */
+typedef struct PnvBenchTime {
+    double cpu_min, cpu_median, wall_min, wall_median;
+    double bytes; /**< Of a coded frame, mean. */
+} PnvBenchTime;
+
+/**
+ * Code all frames through the public API, rounds times after one round to warm up. CPU time is the whole process's.
+ *
+ * @param params what to code with; size, chroma and depth as the content's.
+ * @return 0, or -1 with error filled.
+ */
+int pnv_bench_time(PnvBenchTime *t, const PnvBenchContent *c, const PnvParams *params, int rounds, char *error);
+
+/** Stages on one thread, milliseconds of one frame, the least of the rounds. */
+typedef struct PnvBenchStages {
+    double fetch, transform, quant; /**< One after the other, through memory of a slice. */
+    double forward;                 /**< The three in one call, as the encoder does. */
+    double entropy_bits;            /**< Counting bits. */
+    double entropy;                 /**< Writing them. */
+    double n_levels;                /**< Levels of a frame that are not zero. */
+} PnvBenchStages;
+
+int pnv_bench_stages(PnvBenchStages *s, const PnvBenchContent *c, const PnvParams *params, int rounds, char *error);
+
+/** GB/s of memory copied (read and written bytes count once) by n threads at once, best of a few. */
+double pnv_bench_copy_speed(int n_threads);
+
+/** Another encoder on the same frames. */
+typedef struct PnvBenchPeer {
+    const char *name;    /**< For people. */
+    int quantizer;       /**< Of the run, 0 if it has no fixed one. */
+    double cpu_ms;       /**< A frame, its tool's own overhead taken away. */
+    double bytes;        /**< A frame. */
+    char missing[160];   /**< Why there is no figure, or "". */
+} PnvBenchPeer;
+
+enum { PNV_BENCH_PEERS = 3 }; /* prores_ks at a fixed quantizer, prores_ks, prores_aw */
+
+/**
+ * Start ffmpeg for each peer, one thread, on the content's frames. The fixed quantizer is the one whose frames come
+ * nearest to bytes.
+ */
+void pnv_bench_peers(PnvBenchPeer peers[PNV_BENCH_PEERS], const PnvBenchContent *c, const PnvParams *params,
+                     double bytes);
+
+/** Draw speed against bytes of a frame and against threads. @return 0, or -1 with error filled. */
+int pnv_bench_plot(const char *path, const PnvBenchContent *c, const PnvParams *params, const PnvBenchPeer *peers,
+                   int rounds, char *error);
+
+double pnv_bench_cpu_ms(void);
+double pnv_bench_wall_ms(void);
+
+#endif

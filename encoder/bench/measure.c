@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The clocks of proresnv-bench: whole frames through the public API, and the stages one by one. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "bench.h"
+#include "slice.h"
+
+static double clock_ms(clockid_t id)
+{
+    struct timespec t;
+
+    clock_gettime(id, &t);
+    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
+}
+
+double pnv_bench_cpu_ms(void)
+{
+    return clock_ms(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+double pnv_bench_wall_ms(void)
+{
+    return clock_ms(CLOCK_MONOTONIC);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* All frames once, in flight as the parameters allow. Returns the coded bytes, or -1. */
+static double code_all(PnvEncoder *enc, const PnvBenchContent *c)
+{
+    double bytes = 0;
+    int n_sent = 0, n_collected = 0;
+
+    while (n_collected < c->n) {
+        const PnvStatus status = n_sent < c->n ? pnv_send(enc, &c->pics[n_sent]) : PNV_AGAIN;
+        if (status == PNV_OK) {
+            n_sent++;
+            continue;
+        }
+        PnvPacket packet;
+        if (status != PNV_AGAIN || pnv_collect(enc, &packet) != PNV_OK)
+            return -1;
+        bytes += (double)packet.size;
+        pnv_packet_release(&packet);
+        n_collected++;
+    }
+    return bytes;
+}
+
+int pnv_bench_time(PnvBenchTime *t, const PnvBenchContent *c, const PnvParams *params, int rounds, char *error)
+{
+    enum { MAX_ROUNDS = 1000 };
+    static double cpu[MAX_ROUNDS], wall[MAX_ROUNDS];
+    PnvEncoder *enc;
+
+    rounds = rounds > MAX_ROUNDS ? MAX_ROUNDS : rounds;
+    if (pnv_open(&enc, params, error) != PNV_OK)
+        return -1;
+    double bytes = code_all(enc, c);
+    for (int i = 0; bytes >= 0 && i < rounds; i++) {
+        const double cpu_start = pnv_bench_cpu_ms(), wall_start = pnv_bench_wall_ms();
+        bytes = code_all(enc, c);
+        cpu[i] = (pnv_bench_cpu_ms() - cpu_start) / c->n;
+        wall[i] = (pnv_bench_wall_ms() - wall_start) / c->n;
+    }
+    if (bytes < 0) {
+        snprintf(error, PNV_ERROR_BYTES, "a frame failed: %s", pnv_error(enc));
+        pnv_close(&enc);
+        return -1;
+    }
+    pnv_close(&enc);
+    qsort(cpu, (size_t)rounds, sizeof *cpu, ascending);
+    qsort(wall, (size_t)rounds, sizeof *wall, ascending);
+    *t = (PnvBenchTime){cpu[0], cpu[rounds / 2], wall[0], wall[rounds / 2], bytes / c->n};
+    return 0;
+}
+
+/* Which stages a walk over a frame runs. */
+typedef enum Chain { FETCH, FETCH_TRANSFORM, FETCH_TRANSFORM_QUANT, FORWARD, FORWARD_BITS, FORWARD_WRITE, COUNT } Chain;
+
+typedef struct Walk {
+    const PnvPlan *plan;
+    const PnvDsp *dsp;
+    Chain chain;
+    size_t sum;
+    _Alignas(64) int16_t samples[16 * PNV_FETCH_STRIDE];
+    _Alignas(64) int16_t coef[64 * PNV_MAX_BLOCKS], level[64 * PNV_MAX_BLOCKS];
+    uint8_t out[8192];
+} Walk;
+
+static void walk_unit(Walk *w, const PnvFraming *f, const PnvPlane *plane, int c, PnvSpan span, int mb_y)
+{
+    const PnvDsp *dsp = w->dsp;
+    const PnvChroma chroma = w->plan->params.chroma;
+    const int mb_width = pnv_mb_width(chroma, c > 0), n_blocks = span.n_mb * pnv_blocks_per_mb(chroma, c > 0);
+    const int x0 = span.mb_x * mb_width;
+    const PnvBlockOrder order = !c                         ? PNV_BLOCKS_LUMA
+                                : chroma == PNV_CHROMA_422 ? PNV_BLOCKS_CHROMA_422
+                                                           : PNV_BLOCKS_CHROMA_444;
+
+    const PnvQuant *quant = pnv_plan_quant(w->plan, f, c, w->plan->params.quantizer);
+    const int rounding = w->plan->params.rounding, is_nearest = rounding == PNV_ROUNDING_NEAREST;
+    const int16_t *level = is_nearest || w->chain == FETCH_TRANSFORM ? w->coef : w->level;
+
+    if (w->chain >= FORWARD)
+        dsp->forward(w->coef, plane, x0, 16 * mb_y, order, span.n_mb, f->scan, is_nearest ? quant : NULL);
+    else
+        dsp->fetch(w->samples, plane, x0, 16 * mb_y, span.n_mb * mb_width);
+    if (w->chain == FETCH_TRANSFORM || w->chain == FETCH_TRANSFORM_QUANT)
+        dsp->transform(w->coef, w->samples, PNV_FETCH_STRIDE, order, span.n_mb, f->scan);
+    if (w->chain == FETCH_TRANSFORM_QUANT || (w->chain >= FORWARD && !is_nearest))
+        dsp->quant[rounding](w->level, w->coef, n_blocks, quant);
+    if (w->chain == FORWARD_BITS)
+        w->sum += dsp->entropy_bits(level, n_blocks);
+    if (w->chain == FORWARD_WRITE)
+        w->sum += dsp->entropy_write(w->out, sizeof w->out, level, n_blocks);
+    for (int i = 0; w->chain == COUNT && i < 64 * n_blocks; i++)
+        w->sum += level[i] != 0;
+}
+
+static void walk_frame(Walk *w, const PnvPicture *pic)
+{
+    const PnvFraming *f = &w->plan->framing[pic->interlace];
+
+    for (int i = 0; i < f->n_pictures; i++) {
+        const PnvGrid *grid = &f->picture[i].grid;
+        PnvPlane plane[3];
+        for (int c = 0; c < 3; c++)
+            plane[c] = pnv_plan_plane(w->plan, pic, &f->picture[i], c);
+        for (int y = 0; y < grid->height_mb; y++) {
+            for (int k = 0; k < grid->slices_per_row; k++) {
+                for (int c = 0; c < 3; c++)
+                    walk_unit(w, f, &plane[c], c, pnv_grid_span(grid, k), y);
+            }
+        }
+    }
+}
+
+static double time_chain(Walk *w, const PnvBenchContent *c, Chain chain, int rounds)
+{
+    double best = 0;
+
+    w->chain = chain;
+    for (int r = 0; r <= rounds; r++) { /* the first to warm up */
+        const double start = clock_ms(CLOCK_THREAD_CPUTIME_ID);
+        for (int i = 0; i < c->n; i++)
+            walk_frame(w, &c->pics[i]);
+        const double ms = (clock_ms(CLOCK_THREAD_CPUTIME_ID) - start) / c->n;
+        best = r < 2 || ms < best ? ms : best;
+    }
+    return best;
+}
+
+int pnv_bench_stages(PnvBenchStages *s, const PnvBenchContent *c, const PnvParams *params, int rounds, char *error)
+{
+    static Walk walk;
+    PnvPlan plan;
+    PnvDsp dsp;
+
+    if (pnv_plan(&plan, params, error) != PNV_OK || pnv_plan_open(&plan) != PNV_OK)
+        return -1;
+    pnv_dsp_init(&dsp, plan.params.cpu);
+    walk.plan = &plan;
+    walk.dsp = &dsp;
+    s->fetch = time_chain(&walk, c, FETCH, rounds);
+    s->transform = time_chain(&walk, c, FETCH_TRANSFORM, rounds);
+    s->quant = time_chain(&walk, c, FETCH_TRANSFORM_QUANT, rounds) - s->transform;
+    s->transform -= s->fetch;
+    s->forward = time_chain(&walk, c, FORWARD, rounds);
+    s->entropy_bits = time_chain(&walk, c, FORWARD_BITS, rounds) - s->forward;
+    s->entropy = time_chain(&walk, c, FORWARD_WRITE, rounds) - s->forward;
+    walk.chain = COUNT;
+    walk.sum = 0;
+    for (int i = 0; i < c->n; i++)
+        walk_frame(&walk, &c->pics[i]);
+    s->n_levels = (double)walk.sum / c->n;
+    pnv_plan_close(&plan);
+    return 0;
+}
+
+/* ---- memory ---- */
+
+enum { COPY_BYTES = 64 << 20 };
+
+typedef struct Copy {
+    pthread_t thread;
+    char *from, *to;
+} Copy;
+
+static void *copy(void *arg)
+{
+    Copy *c = arg;
+
+    memcpy(c->to, c->from, COPY_BYTES);
+    return NULL;
+}
+
+double pnv_bench_copy_speed(int n_threads)
+{
+    enum { MAX_THREADS = 64 };
+    Copy copies[MAX_THREADS] = {{0}};
+    double best = 0;
+    int n = 0;
+
+    n_threads = n_threads > MAX_THREADS ? MAX_THREADS : n_threads;
+    for (; n < n_threads; n++) {
+        copies[n].from = malloc(2 * (size_t)COPY_BYTES);
+        if (!copies[n].from)
+            break;
+        copies[n].to = copies[n].from + COPY_BYTES;
+        memset(copies[n].from, 1, 2 * (size_t)COPY_BYTES);
+    }
+    for (int r = 0; r < 5 && n; r++) {
+        const double start = pnv_bench_wall_ms();
+        int n_started = 0;
+        while (n_started < n && !pthread_create(&copies[n_started].thread, NULL, copy, &copies[n_started]))
+            n_started++;
+        for (int i = 0; i < n_started; i++)
+            pthread_join(copies[i].thread, NULL);
+        const double speed = 1e-6 * COPY_BYTES * n_started / (pnv_bench_wall_ms() - start);
+        best = speed > best ? speed : best;
+    }
+    for (int i = 0; i < n; i++)
+        free(copies[i].from);
+    return best;
+}

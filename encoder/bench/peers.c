@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Other encoders on the same frames: ffmpeg as a child, one thread, its processor time as the system counts it. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+typedef struct Child {
+    char *argv[40];
+    int n;
+} Child;
+
+static void add(Child *c, const char *word)
+{
+    c->argv[c->n++] = (char *)word;
+    c->argv[c->n] = NULL;
+}
+
+/* Run silently; milliseconds of processor time, or -1 if it cannot be started or fails. */
+static double run(const Child *c)
+{
+    struct rusage usage;
+    int status;
+    const pid_t pid = fork();
+
+    if (pid == 0) {
+        const int null = open("/dev/null", O_RDWR);
+        dup2(null, 0);
+        dup2(null, 1);
+        dup2(null, 2);
+        execvp(c->argv[0], c->argv);
+        _exit(127);
+    }
+    if (pid < 0 || wait4(pid, &status, 0, &usage) != pid || !WIFEXITED(status) || WEXITSTATUS(status))
+        return -1;
+    return 1e3 * (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           1e-3 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
+
+typedef struct Session {
+    const PnvBenchContent *content;
+    const PnvParams *params;
+    char folder[64], in[96], out[96], size[32], profile[16];
+    double overhead; /* of ffmpeg without an encoder, all frames */
+} Session;
+
+/* quantizer 0: the encoder's default. Fills cpu_ms and bytes. */
+static int run_peer(PnvBenchPeer *peer, const Session *s, const char *encoder, int quantizer)
+{
+    char q[16];
+    struct stat st;
+    Child c = {.n = 0};
+    const char *const head[] = {"ffmpeg", "-nostdin", "-y", "-v", "error", "-threads", "1", "-f", "rawvideo", "-s",
+                                s->size, "-pix_fmt", s->content->pixel_format, "-i", s->in, "-c:v", encoder};
+
+    for (size_t i = 0; i < sizeof head / sizeof *head; i++)
+        add(&c, head[i]);
+    snprintf(q, sizeof q, "%d", quantizer);
+    if (strncmp(encoder, "prores", 6) == 0) {
+        add(&c, "-profile:v");
+        add(&c, s->profile);
+        if (quantizer) {
+            add(&c, "-qscale:v");
+            add(&c, q);
+        }
+    }
+    add(&c, "-threads");
+    add(&c, "1");
+    if (strncmp(encoder, "prores", 6) == 0) {
+        add(&c, s->out);
+    } else {
+        add(&c, "-f");
+        add(&c, "null");
+        add(&c, "-");
+    }
+    const double ms = run(&c);
+    if (ms < 0) {
+        snprintf(peer->missing, sizeof peer->missing, "ffmpeg with -c:v %s cannot be run here", encoder);
+        return -1;
+    }
+    peer->quantizer = quantizer;
+    peer->cpu_ms = (ms - s->overhead) / s->content->n;
+    peer->bytes = stat(s->out, &st) == 0 ? (double)st.st_size / s->content->n : 0;
+    peer->missing[0] = '\0';
+    return 0;
+}
+
+/* Its quantizer means the same as ours but it rounds towards zero: equal bytes come at the same one or a finer one. */
+static void run_at_equal_bytes(PnvBenchPeer *peer, const Session *s, double bytes)
+{
+    PnvBenchPeer best = *peer, next = *peer;
+    double first = 0;
+    int changes = 0;
+
+    for (int q = s->params->quantizer ? s->params->quantizer : 4; q >= 1; q--) {
+        if (run_peer(&next, s, "prores_ks", q)) {
+            *peer = next;
+            return;
+        }
+        if (!first)
+            first = next.bytes;
+        changes |= next.bytes != first;
+        const double here = next.bytes > bytes ? next.bytes - bytes : bytes - next.bytes;
+        const double there = best.bytes > bytes ? best.bytes - bytes : bytes - best.bytes;
+        if (!best.bytes || here < there)
+            best = next;
+        if (next.bytes >= bytes && (changes || q == 1))
+            break;
+    }
+    *peer = best;
+    if (!changes && s->params->quantizer > 1)
+        snprintf(peer->missing, sizeof peer->missing, "-qscale:v does not change the bytes of prores_ks here");
+}
+
+static int write_frames(const Session *s)
+{
+    FILE *file = fopen(s->in, "wb");
+    int ok = file != NULL;
+
+    for (int i = 0; ok && i < s->content->n; i++)
+        ok = fwrite(s->content->pics[i].plane[0], s->content->frame_bytes, 1, file) == 1;
+    return file && !fclose(file) && ok ? 0 : -1;
+}
+
+void pnv_bench_peers(PnvBenchPeer peers[PNV_BENCH_PEERS], const PnvBenchContent *c, const PnvParams *params, double bytes)
+{
+    const PnvProfile profile = params->profile                    ? params->profile
+                               : params->chroma == PNV_CHROMA_444 ? PNV_PROFILE_4444
+                                                                  : PNV_PROFILE_HQ;
+    Session s = {.content = c, .params = params};
+
+    peers[0] = (PnvBenchPeer){.name = "prores_ks, fixed quantizer"};
+    peers[1] = (PnvBenchPeer){.name = "prores_ks"};
+    peers[2] = (PnvBenchPeer){.name = "prores_aw"};
+    snprintf(s.folder, sizeof s.folder, "/tmp/proresnv-bench-XXXXXX");
+    if (!mkdtemp(s.folder)) {
+        for (int i = 0; i < PNV_BENCH_PEERS; i++)
+            snprintf(peers[i].missing, sizeof peers[i].missing, "no folder in /tmp for the frames");
+        return;
+    }
+    snprintf(s.in, sizeof s.in, "%s/in.yuv", s.folder);
+    snprintf(s.out, sizeof s.out, "%s/out.mov", s.folder);
+    snprintf(s.size, sizeof s.size, "%dx%d", params->width, params->height);
+    snprintf(s.profile, sizeof s.profile, "%d", (int)profile - (int)PNV_PROFILE_PROXY);
+    PnvBenchPeer nothing = {0};
+    if (write_frames(&s) || run_peer(&nothing, &s, "rawvideo", 0)) {
+        for (int i = 0; i < PNV_BENCH_PEERS; i++)
+            snprintf(peers[i].missing, sizeof peers[i].missing, "ffmpeg cannot be run here; install it");
+    } else {
+        s.overhead = nothing.cpu_ms * c->n;
+        run_at_equal_bytes(&peers[0], &s, bytes);
+        run_peer(&peers[1], &s, "prores_ks", 0);
+        run_peer(&peers[2], &s, "prores_aw", 0);
+    }
+    unlink(s.in);
+    unlink(s.out);
+    rmdir(s.folder);
+}
