@@ -36,12 +36,13 @@ PnvQuantStep pnv_quant_step(int d)
 
 void pnv_quant_set(PnvQuant *quant, int i, PnvQuantStep s)
 {
+    assert(s.bias >= 1 && s.zone_bias >= 1);
     quant->step[i] = s;
     quant->twice[i] = (PnvQuantTwice){
         .recip = s.recip * 0x10001u,
         .shift = s.shift * 0x10001u,
-        .bias = s.bias * 0x10001u,
-        .zone_bias = s.zone_bias * 0x10001u,
+        .bias = (s.bias - 1u) * 0x10001u,
+        .zone_bias = (s.zone_bias - 1u) * 0x10001u,
         .small = s.small * 0x10001u,
     };
 }

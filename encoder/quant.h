@@ -25,7 +25,10 @@ typedef struct PnvQuantStep {
     uint16_t small;        /**< A neighbour with |c| below this is small. */
 } PnvQuantStep;
 
-/** Of a step, each number in both halves of 32 bits: vectors are filled with these for the price of a load. */
+/**
+ * Of a step, each number in both halves of 32 bits: vectors are filled with these for the price of a load. Biases are
+ * one less, so that (|c| + bias) >> 1 is an average that rounds up, one instruction: they are 1 or more.
+ */
 typedef struct PnvQuantTwice {
     uint32_t recip, shift, bias, zone_bias, small;
 } PnvQuantTwice;

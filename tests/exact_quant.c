@@ -37,7 +37,7 @@ static void test_steps(const PnvDsp *ref, const PnvDsp *var, const char *name)
             const int d = round % 2 ? exact_between(2, 63 * 512) : exact_between(2, 64);
             PnvQuantStep step = pnv_quant_step(d);
             if (round % 7 == 0)
-                step.bias = (uint16_t)exact_between(0, d); /* any rounding */
+                step.bias = (uint16_t)exact_between(1, d); /* any rounding */
             pnv_quant_set(&quant, i, step);
             for (int b = 0; b < n_blocks; b++) {
                 const int near_half = (2 * exact_between(0, 16383 / d) + 1) * d + exact_between(-1, 1);

@@ -10,7 +10,8 @@
  *        x = n + 2^exp - escape,  length = last + 2 - exp + 2 * floor(log2 x)
  *
  *    which holds for every n of an exponential Golomb code and, in the other codebooks, for all but the three smallest,
- *    which a second table gives.
+ *    which a second table gives. Where no run or level of a vector passes 32, which is the rule, one table of 128 bytes
+ *    has all codes and another their lengths.
  * 3. The codes of run, level and sign merge into one, then four symbols into one 64-bit word, and the words go to the
  *    bit writer. Where a symbol has more than 16 bits or four have more than 57, two symbols make a word, or one.
  */
@@ -27,40 +28,54 @@
 enum {
     LANES = 32,
     MAX_AC = 63 * PNV_MAX_BLOCKS,
-    /* Most bytes that one vector of symbols can store, the last store's 8 included: 32 words of 48 bits. */
-    VECTOR_BYTES = 256,
+    CHUNK = 8,                   /* Vectors that become words before these are written. */
+    MAX_WORDS = CHUNK * LANES,   /* Where each symbol is a word. */
+    ROOM_BYTES = PNV_MAX_BLOCKS * 1730 / 8 + 16, /* A whole unit, see pnv_unit_bound(), and the last store. */
 };
 
 /* ---- the bit writer ---- */
+
+/**
+ * Groups of whole symbols, to be written one behind the other. Making and writing them are loops of their own: the one
+ * waits for long chains of vector instructions, the other for the bit position, and neither for the other then.
+ */
+typedef struct Words {
+    int n; /**< A multiple of 4. */
+    _Alignas(64) uint64_t bits[MAX_WORDS];
+    _Alignas(64) uint8_t length[MAX_WORDS]; /**< 0..57 */
+} Words;
 
 /** Bits leave a byte at a time; the last stored byte is always complete with zeros. */
 typedef struct Writer {
     uint8_t *at, *end; /**< end: of what may be stored to. */
     uint64_t held;     /**< The lowest n_held bits are not stored for good; what is above them is. */
-    unsigned n_held;   /**< 0..7 between words. */
+    uint64_t n_held;   /**< 0..7 between words. */
     uint8_t *spilled;  /**< Where the room of dst ended and that of the caller's stack went on, or NULL. */
 } Writer;
 
-enum { ROOM_BYTES = PNV_MAX_BLOCKS * 1730 / 8 + 1 + VECTOR_BYTES }; /* a whole unit, see pnv_unit_bound() */
-
-/** length 0..57. */
 INLINE void put_word(Writer *w, uint64_t bits, uint64_t length)
 {
     w->held = w->held << length | bits;
-    w->n_held += (unsigned)length;
+    w->n_held += length;
     const uint64_t word = __builtin_bswap64(w->held << ((64 - w->n_held) & 63));
     memcpy(w->at, &word, sizeof word);
     w->at += w->n_held >> 3;
     w->n_held &= 7;
 }
 
-/** Before each vector: near the end of dst the rest goes to room first, so that no store needs a check of its own. */
-INLINE void reserve(Writer *w, uint8_t *room)
+/** Near the end of dst the rest goes to room first, so that no store needs a check of its own. */
+INLINE void put_words(Writer *w, const Words *words, uint8_t *room)
 {
-    if (w->end - w->at < VECTOR_BYTES && !w->spilled) {
+    if (w->end - w->at < 8 * words->n + 8 && !w->spilled) {
         w->spilled = w->at;
         w->at = room;
         w->end = room + ROOM_BYTES;
+    }
+    for (int i = 0; i < words->n; i += 4) {
+        put_word(w, words->bits[i], words->length[i]);
+        put_word(w, words->bits[i + 1], words->length[i + 1]);
+        put_word(w, words->bits[i + 2], words->length[i + 2]);
+        put_word(w, words->bits[i + 3], words->length[i + 3]);
     }
 }
 
@@ -145,6 +160,57 @@ INLINE Codes code(const Books *books, __m512i state, __m512i m)
     };
 }
 
+/*
+ * All codes of numbers m up to 32. A set of codebooks says by its state where in the tables m = 0 would be, and what to
+ * add to the length that is found there. The tables have three parts: numbers x as they are, from -1 on, of which those
+ * below 1 stand for the small codes of (2,0,1) and (1,0,1), all "1" with zeros before it; (1,1,2); and (2,0,2).
+ */
+enum { MAX_SHORT = 32, PLAIN = 1, PART_112 = 41, PART_202 = 80 };
+typedef struct ShortBooks {
+    _Alignas(64) int16_t at[LANES], length[LANES];
+} ShortBooks;
+
+static const ShortBooks short_run_books = {
+    .at = {0, PLAIN - 2, PLAIN - 2, PLAIN - 1, PLAIN - 1, PLAIN, PART_112 - 1, PART_112 - 1, PART_112 - 1, PART_112 - 1,
+           PLAIN + 1, PLAIN + 1, PLAIN + 1, PLAIN + 1, PLAIN + 1, PLAIN + 1, PLAIN + 3},
+    .length = {0, 3, 3, 2, 2, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0xff /* -1 in the low byte */},
+};
+static const ShortBooks short_level_books = { /* lengths with the sign */
+    .at = {0, PART_202, PLAIN - 1, PLAIN - 2, PLAIN, PLAIN + 1, PLAIN + 1, PLAIN + 1, PLAIN + 1, PLAIN + 3},
+    .length = {0, 3, 3, 4, 2, 1, 1, 1, 1, 0},
+};
+
+#define LOG_4_TO_7 4, 4, 4, 4
+#define LOG_8_TO_15 6, 6, 6, 6, 6, 6, 6, 6
+#define LOG_16_TO_31 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8
+static const _Alignas(64) int8_t short_bits[128] = {
+    1,  1,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28,
+    29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39,
+    2,  3,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29,
+    30, 31, 32, 33, 34, 35, 36, 37, 38,
+    0,  1,  1,  1,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29,
+    30, 31, 32,
+};
+static const _Alignas(64) int8_t short_length[128] = {
+    -2, -1, 0, 2, 2, LOG_4_TO_7, LOG_8_TO_15, LOG_16_TO_31, 10, 10, 10, 10, 10, 10, 10, 10,
+    1, 1, 2, 2, LOG_4_TO_7, LOG_8_TO_15, LOG_16_TO_31, 10, 10, 10, 10, 10, 10, 10,
+    0, -1, 0, 1, LOG_4_TO_7, LOG_8_TO_15, LOG_16_TO_31, 10,
+};
+
+INLINE __m512i look_up(const int8_t table[128], __m512i at)
+{
+    return _mm512_maskz_permutex2var_epi8(0x5555555555555555, _mm512_load_si512(table), at, _mm512_load_si512(table + 64));
+}
+
+/** m: 1..MAX_SHORT. The length comes from bytes that may be negative: its sum is right in the low byte, and positive. */
+INLINE Codes short_code(const ShortBooks *books, __m512i state, __m512i m)
+{
+    const __m512i at = _mm512_add_epi16(m, _mm512_permutexvar_epi16(state, _mm512_load_si512(books->at)));
+    const __m512i length = _mm512_permutexvar_epi16(state, _mm512_load_si512(books->length));
+
+    return (Codes){look_up(short_bits, at), _mm512_add_epi8(length, look_up(short_length, at))};
+}
+
 /* ---- symbols ---- */
 
 /** A vector of symbols, each the code a before the code b; together at most 48 bits. */
@@ -195,14 +261,22 @@ INLINE Symbols ac_symbols(const List *list, int i)
     const __m512i run = _mm512_sub_epi16(_mm512_loadu_si512(p), p1); /* run + 1 */
     const __m512i run_before = _mm512_sub_epi16(p1, _mm512_loadu_si512(p - 2));
     const __m512i level_before = _mm512_abs_epi16(_mm512_loadu_si512(l - 1));
+    const __m512i magnitude = _mm512_abs_epi16(level);
+    const __m512i run_state = _mm512_min_epu16(run_before, _mm512_set1_epi16(PNV_RUN_STATES));
+    const __m512i level_state = _mm512_min_epu16(level_before, _mm512_set1_epi16(PNV_LEVEL_STATES));
+    const __mmask32 there = first_lanes(list->n - i);
     Symbols s;
 
-    s.a = code(&run_books, _mm512_min_epu16(run_before, _mm512_set1_epi16(PNV_RUN_STATES)), run);
-    s.b = code(&level_books, _mm512_min_epu16(level_before, _mm512_set1_epi16(PNV_LEVEL_STATES)),
-               _mm512_abs_epi16(level));
+    if (_mm512_mask_cmpgt_epu16_mask(there, _mm512_max_epu16(run, magnitude), _mm512_set1_epi16(MAX_SHORT))) {
+        s.a = code(&run_books, run_state, run);
+        s.b = code(&level_books, level_state, magnitude);
+        s.b.length = _mm512_add_epi16(s.b.length, _mm512_set1_epi16(1));
+    } else {
+        s.a = short_code(&short_run_books, run_state, run);
+        s.b = short_code(&short_level_books, level_state, magnitude);
+    }
     s.b.bits = _mm512_shldi_epi16(s.b.bits, level, 1);
-    s.b.length = _mm512_add_epi16(s.b.length, _mm512_set1_epi16(1));
-    s.length = _mm512_maskz_add_epi16(first_lanes(list->n - i), s.a.length, s.b.length);
+    s.length = _mm512_maskz_add_epi16(there, s.a.length, s.b.length);
     return s;
 }
 
@@ -230,7 +304,7 @@ INLINE Symbols dc_symbols(const int16_t *dc, int n_blocks)
 /* ---- symbols to words ---- */
 
 /** One symbol a word. For what hardly ever happens. */
-static __attribute__((noinline)) Writer put_singly(Writer w, const Symbols *s)
+static __attribute__((noinline)) void add_singly(Words *words, const Symbols *s)
 {
     uint16_t a[LANES], b[LANES], b_length[LANES], length[LANES];
 
@@ -238,13 +312,16 @@ static __attribute__((noinline)) Writer put_singly(Writer w, const Symbols *s)
     _mm512_storeu_si512(b, s->b.bits);
     _mm512_storeu_si512(b_length, s->b.length);
     _mm512_storeu_si512(length, s->length);
-    for (int i = 0; i < LANES && length[i]; i++)
-        put_word(&w, (uint64_t)a[i] << b_length[i] | b[i], length[i]);
-    return w;
+    for (int i = 0; i < LANES && length[i]; i++) {
+        words->bits[words->n] = (uint64_t)a[i] << b_length[i] | b[i];
+        words->length[words->n++] = (uint8_t)length[i];
+    }
+    for (; words->n % 4; words->n++)
+        words->length[words->n] = 0, words->bits[words->n] = 0;
 }
 
 /** Two symbols a word: each has at most 28 bits. */
-static __attribute__((noinline)) Writer put_pairs(Writer w, const Symbols *s)
+static __attribute__((noinline)) void add_pairs(Words *words, const Symbols *s)
 {
     const __m512i low = _mm512_set1_epi32(0xffff);
     /* 32-bit lanes: the first symbol of each pair is in the low half of a lane, the second in the high one. */
@@ -256,26 +333,21 @@ static __attribute__((noinline)) Writer put_pairs(Writer w, const Symbols *s)
         _mm512_sllv_epi32(_mm512_srli_epi32(a, 16), _mm512_srli_epi32(s->b.length, 16)), _mm512_srli_epi32(b, 16));
     const __m512i second_length = _mm512_srli_epi32(s->length, 16);
     const __m512i length = _mm512_add_epi32(_mm512_and_si512(s->length, low), second_length);
-    /* 64-bit lanes: even pairs, odd pairs. */
-    const __m512i low32 = _mm512_set1_epi64(0xffffffff);
-    const __m512i even = _mm512_or_si512(
-        _mm512_sllv_epi64(_mm512_and_si512(first, low32), _mm512_and_si512(second_length, low32)),
-        _mm512_and_si512(second, low32));
-    const __m512i odd = _mm512_or_si512(
-        _mm512_sllv_epi64(_mm512_srli_epi64(first, 32), _mm512_srli_epi64(second_length, 32)),
-        _mm512_srli_epi64(second, 32));
-    _Alignas(64) uint64_t words[2][LANES / 4];
-    _Alignas(64) uint32_t lengths[LANES / 2];
-
-    _mm512_store_si512(words[0], even);
-    _mm512_store_si512(words[1], odd);
-    _mm512_store_si512(lengths, length);
-    for (int i = 0; i < LANES / 2; i++)
-        put_word(&w, words[i % 2][i / 2], lengths[i]);
-    return w;
+    /* 64-bit lanes: the first eight pairs, then the others. */
+    for (int half = 0; half < 2; half++) {
+        const __m512i f = _mm512_cvtepu32_epi64(half ? _mm512_extracti64x4_epi64(first, 1) : _mm512_castsi512_si256(first));
+        const __m512i g = _mm512_cvtepu32_epi64(half ? _mm512_extracti64x4_epi64(second, 1)
+                                                     : _mm512_castsi512_si256(second));
+        const __m512i l = _mm512_cvtepu32_epi64(half ? _mm512_extracti64x4_epi64(second_length, 1)
+                                                     : _mm512_castsi512_si256(second_length));
+        _mm512_storeu_si512(words->bits + words->n + 8 * half, _mm512_or_si512(_mm512_sllv_epi64(f, l), g));
+    }
+    _mm_storeu_si128((__m128i *)(words->length + words->n), _mm512_cvtepi32_epi8(length));
+    words->n += LANES / 2;
 }
 
-INLINE void put_symbols(Writer *w, const Symbols *s)
+/** Four symbols a word where they fit. */
+INLINE void add_symbols(Words *words, const Symbols *s)
 {
     /* Two neighbours into 32-bit lanes, then two of those into 64-bit lanes; the first one is the lower. */
     const __m512i word = _mm512_or_si512(_mm512_sllv_epi16(s->a.bits, s->b.length), s->b.bits);
@@ -292,15 +364,15 @@ INLINE void put_symbols(Writer *w, const Symbols *s)
 
     if (_mm512_cmpgt_epu16_mask(s->length, _mm512_set1_epi16(16)) |
         _mm512_cmpgt_epu64_mask(length64, _mm512_set1_epi64(57))) {
-        const int is_long = _mm512_cmpgt_epu16_mask(s->length, _mm512_set1_epi16(28)) != 0;
-        *w = is_long ? put_singly(*w, s) : put_pairs(*w, s);
+        if (_mm512_cmpgt_epu16_mask(s->length, _mm512_set1_epi16(28)))
+            add_singly(words, s);
+        else
+            add_pairs(words, s);
         return;
     }
-    _Alignas(64) uint64_t words[LANES / 4], lengths[LANES / 4];
-    _mm512_store_si512(words, bits64);
-    _mm512_store_si512(lengths, length64);
-    for (int i = 0; i < LANES / 4; i++)
-        put_word(w, words[i], lengths[i]);
+    _mm512_storeu_si512(words->bits + words->n, bits64);
+    _mm_storel_epi64((__m128i *)(words->length + words->n), _mm512_cvtepi64_epi8(length64));
+    words->n += LANES / 4;
 }
 
 size_t pnv_entropy_write_avx512(uint8_t *dst, size_t capacity, const int16_t *level, int n_blocks)
@@ -308,15 +380,20 @@ size_t pnv_entropy_write_avx512(uint8_t *dst, size_t capacity, const int16_t *le
     Writer w = {.at = dst, .end = dst + capacity};
     uint8_t room[ROOM_BYTES];
     List list;
+    Words words;
 
     list_levels(&list, level + n_blocks, 63 * n_blocks);
     const Symbols dc = dc_symbols(level, n_blocks);
-    reserve(&w, room);
-    put_symbols(&w, &dc);
-    for (int i = 0; i < list.n; i += LANES) {
-        const Symbols ac = ac_symbols(&list, i);
-        reserve(&w, room);
-        put_symbols(&w, &ac);
+    words.n = 0;
+    add_symbols(&words, &dc);
+    put_words(&w, &words, room);
+    for (int i = 0; i < list.n;) {
+        words.n = 0;
+        for (int end = i + CHUNK * LANES; i < end && i < list.n; i += LANES) {
+            const Symbols ac = ac_symbols(&list, i);
+            add_symbols(&words, &ac);
+        }
+        put_words(&w, &words, room);
     }
     return writer_finish(&w, room, dst, capacity);
 }

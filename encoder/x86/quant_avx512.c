@@ -39,10 +39,10 @@ INLINE __m512i of_rows(const uint32_t *number, int n_rows)
     return v;
 }
 
-/** divide() of quant.c; 0 in lanes that are not kept. |-32768| + 32256 is below 2^16. */
+/** divide() of quant.c, with a bias of PnvQuantTwice; 0 in lanes that are not kept. */
 INLINE __m512i divide(__mmask32 keep, __m512i magnitude, __m512i bias, __m512i recip, __m512i shift)
 {
-    const __m512i m = _mm512_srli_epi16(_mm512_add_epi16(magnitude, bias), 1);
+    const __m512i m = _mm512_avg_epu16(magnitude, bias);
 
     return _mm512_srlv_epi16(_mm512_maskz_mulhi_epu16(keep, m, recip), shift);
 }

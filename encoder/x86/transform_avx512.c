@@ -164,47 +164,56 @@ INLINE void column_pass(__m512i *out, ptrdiff_t out_stride, const __m512i r[8], 
 #undef ODD
 }
 
-/** Row pass of one vertical frequency of 16 blocks. in: the four sources. out: 32-bit, the result in the high half. */
-INLINE void row_pass(__m512i out[8], const __m512i in[4], const uint32_t *k)
+/** One vertical frequency of the four sources -> vector j has columns j and j + 4 of 16 blocks. */
+INLINE void transpose(__m512i p[4], const __m512i in[4])
 {
-    const __m512i half = _mm512_set1_epi32(1 << 15), zero = _mm512_setzero_si512();
     const __m512i t0 = _mm512_unpacklo_epi32(in[0], in[1]), t1 = _mm512_unpackhi_epi32(in[0], in[1]);
     const __m512i t2 = _mm512_unpacklo_epi32(in[2], in[3]), t3 = _mm512_unpackhi_epi32(in[2], in[3]);
-    const __m512i p0 = _mm512_unpacklo_epi64(t0, t2), p1 = _mm512_unpackhi_epi64(t0, t2);
-    const __m512i p2 = _mm512_unpacklo_epi64(t1, t3), p3 = _mm512_unpackhi_epi64(t1, t3);
 
-    const __m512i k4 = factor(k, 0);
-    const __m512i outer = _mm512_dpwssd_epi32(_mm512_dpwssd_epi32(half, p0, k4), p3, k4);
-    const __m512i inner = _mm512_dpwssd_epi32(_mm512_dpwssd_epi32(zero, p1, k4), p2, k4);
-    out[0] = _mm512_add_epi32(outer, inner);
-    out[4] = _mm512_sub_epi32(outer, inner);
-#define SUM(i)                                                                                                         \
-    _mm512_dpwssd_epi32(_mm512_dpwssd_epi32(_mm512_dpwssd_epi32(_mm512_dpwssd_epi32(half, p0, factor(k, i)), p1,       \
-                                                                factor(k, (i) + 1)),                                   \
-                                            p2, factor(k, (i) + 2)),                                                   \
-                        p3, factor(k, (i) + 3))
-    out[2] = SUM(1);
-    out[6] = SUM(5);
-    out[1] = SUM(9);
-    out[3] = SUM(13);
-    out[5] = SUM(17);
-    out[7] = SUM(21);
-#undef SUM
+    p[0] = _mm512_unpacklo_epi64(t0, t2);
+    p[1] = _mm512_unpackhi_epi64(t0, t2);
+    p[2] = _mm512_unpacklo_epi64(t1, t3);
+    p[3] = _mm512_unpackhi_epi64(t1, t3);
+}
+
+/** Row pass: one horizontal frequency of 16 blocks, 32 bits each, the result in the high half. */
+INLINE __m512i row_sum(const __m512i p[4], const uint32_t *k)
+{
+    __m512i sum = _mm512_dpwssd_epi32(_mm512_set1_epi32(1 << 15), p[0], factor(k, 0));
+
+    sum = _mm512_dpwssd_epi32(sum, p[1], factor(k, 1));
+    sum = _mm512_dpwssd_epi32(sum, p[2], factor(k, 2));
+    return _mm512_dpwssd_epi32(sum, p[3], factor(k, 3));
 }
 
 /** As quantize() of quant.c, 16 blocks of one scan position. */
 INLINE __m256i quantize(__m256i c, const PnvQuantTwice *s)
 {
-    __m256i m = _mm256_add_epi16(_mm256_abs_epi16(c), _mm256_set1_epi32((int)s->bias));
+    __m256i m = _mm256_avg_epu16(_mm256_abs_epi16(c), _mm256_set1_epi32((int)s->bias));
 
-    m = _mm256_mulhi_epu16(_mm256_srli_epi16(m, 1), _mm256_set1_epi32((int)s->recip));
+    m = _mm256_mulhi_epu16(m, _mm256_set1_epi32((int)s->recip));
     m = _mm256_srlv_epi16(m, _mm256_set1_epi32((int)s->shift));
     return _mm256_sign_epi16(m, c);
 }
 
-/** One group. kind, edge (columns are missing) and quantizing are constants. */
-INLINE void transform_group(const Output *o, const Source *s, Kind kind, int edge, int quantizing)
+/** Store what the row pass gave for one raster position. */
+INLINE void put_row(const Output *o, int raster, __m512i sums, int edge, int quantizing)
 {
+    const int scan = o->scan_of[raster];
+    __m256i c = _mm512_castsi512_si256(_mm512_permutexvar_epi16(o->order, sums));
+
+    if (quantizing)
+        c = quantize(c, &o->quant->twice[scan]);
+    if (edge)
+        _mm256_mask_storeu_epi16(o->coef + scan * o->stride, o->blocks, c);
+    else
+        _mm256_storeu_si256((__m256i *)(o->coef + scan * o->stride), c);
+}
+
+/** One group. kind, edge (columns are missing) and quantizing are constants. */
+INLINE void transform_group(const Output *output, const Source *s, Kind kind, int edge, int quantizing)
+{
+    const Output local = *output, *const o = &local; /* whose members no store can change */
     const int column_bytes = kind == VIDEO_8 ? 1 : 2;
     const uint32_t *const column_k = in_memory(column_factors), *const row_k = in_memory(row_factors);
     __m512i columns[8 * 4]; /* by frequency, then source */
@@ -220,18 +229,21 @@ INLINE void transform_group(const Output *o, const Source *s, Kind kind, int edg
         }
         column_pass(columns + i, 4, r, column_k);
     }
-    for (int v = 0; v < 8; v++) {
-        __m512i out[8];
-        row_pass(out, columns + 4 * v, row_k);
-        for (int u = 0; u < 8; u++) {
-            const int scan = o->scan_of[8 * v + u];
-            __m256i c = _mm512_castsi512_si256(_mm512_permutexvar_epi16(o->order, out[u]));
-            if (quantizing)
-                c = quantize(c, &o->quant->twice[scan]);
-            if (edge)
-                _mm256_mask_storeu_epi16(o->coef + scan * o->stride, o->blocks, c);
-            else
-                _mm256_storeu_si256((__m256i *)(o->coef + scan * o->stride), c);
+    /* Two at a time, for which each factor is loaded once. */
+    for (int v = 0; v < 8; v += 2) {
+        const __m512i k4 = factor(row_k, 0), half = _mm512_set1_epi32(1 << 15), zero = _mm512_setzero_si512();
+        __m512i p[2][4];
+        for (int i = 0; i < 2; i++) {
+            transpose(p[i], columns + 4 * (v + i));
+            const __m512i outer = _mm512_dpwssd_epi32(_mm512_dpwssd_epi32(half, p[i][0], k4), p[i][3], k4);
+            const __m512i inner = _mm512_dpwssd_epi32(_mm512_dpwssd_epi32(zero, p[i][1], k4), p[i][2], k4);
+            put_row(o, 8 * (v + i), _mm512_add_epi32(outer, inner), edge, quantizing);
+            put_row(o, 8 * (v + i) + 4, _mm512_sub_epi32(outer, inner), edge, quantizing);
+        }
+        static const uint8_t frequency[6] = {2, 6, 1, 3, 5, 7}; /* as row_factors has them */
+        for (int n = 0; n < 6; n++) {
+            for (int i = 0; i < 2; i++)
+                put_row(o, 8 * (v + i) + frequency[n], row_sum(p[i], row_k + 1 + 4 * n), edge, quantizing);
         }
     }
 }
