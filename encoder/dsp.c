@@ -26,6 +26,13 @@ void pnv_dsp_init(PnvDsp *dsp, PnvCpu cpu)
     if (cpu == PNV_CPU_AUTO)
         cpu = pnv_cpu_best();
 #if PNV_HAVE_X86
+    if (cpu == PNV_CPU_AVX2 || cpu == PNV_CPU_AVX512) {
+        dsp->fetch = pnv_fetch_avx2;
+        dsp->transform = pnv_transform_avx2;
+        dsp->forward = pnv_forward_avx2;
+        dsp->quant[PNV_ROUNDING_NEAREST] = pnv_quant_avx2;
+        dsp->quant[PNV_ROUNDING_DEAD_ZONE] = pnv_quant_dead_zone_avx2;
+    }
     if (cpu == PNV_CPU_AVX512) {
         dsp->fetch = pnv_fetch_avx512;
         dsp->transform = pnv_transform_avx512;

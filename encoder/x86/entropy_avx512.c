@@ -21,76 +21,13 @@
 #include "codeword.h"
 #include "entropy.h"
 #include "slice.h"
-#include "x86.h"
-
-#define INLINE static inline __attribute__((always_inline))
+#include "words.h"
 
 enum {
     LANES = 32,
     MAX_AC = 63 * PNV_MAX_BLOCKS,
-    CHUNK = 8,                   /* Vectors that become words before these are written. */
-    MAX_WORDS = CHUNK * LANES,   /* Where each symbol is a word. */
-    ROOM_BYTES = PNV_MAX_BLOCKS * 1730 / 8 + 16, /* A whole unit, see pnv_unit_bound(), and the last store. */
+    CHUNK = PNV_MAX_WORDS / LANES, /* Vectors that become words before these are written. */
 };
-
-/* ---- the bit writer ---- */
-
-/**
- * Groups of whole symbols, to be written one behind the other. Making and writing them are loops of their own: the one
- * waits for long chains of vector instructions, the other for the bit position, and neither for the other then.
- */
-typedef struct Words {
-    int n; /**< A multiple of 4. */
-    _Alignas(64) uint64_t bits[MAX_WORDS];
-    _Alignas(64) uint8_t length[MAX_WORDS]; /**< 0..57 */
-} Words;
-
-/** Bits leave a byte at a time; the last stored byte is always complete with zeros. */
-typedef struct Writer {
-    uint8_t *at, *end; /**< end: of what may be stored to. */
-    uint64_t held;     /**< The lowest n_held bits are not stored for good; what is above them is. */
-    uint64_t n_held;   /**< 0..7 between words. */
-    uint8_t *spilled;  /**< Where the room of dst ended and that of the caller's stack went on, or NULL. */
-} Writer;
-
-INLINE void put_word(Writer *w, uint64_t bits, uint64_t length)
-{
-    w->held = w->held << length | bits;
-    w->n_held += length;
-    const uint64_t word = __builtin_bswap64(w->held << ((64 - w->n_held) & 63));
-    memcpy(w->at, &word, sizeof word);
-    w->at += w->n_held >> 3;
-    w->n_held &= 7;
-}
-
-/** Near the end of dst the rest goes to room first, so that no store needs a check of its own. */
-INLINE void put_words(Writer *w, const Words *words, uint8_t *room)
-{
-    if (w->end - w->at < 8 * words->n + 8 && !w->spilled) {
-        w->spilled = w->at;
-        w->at = room;
-        w->end = room + ROOM_BYTES;
-    }
-    for (int i = 0; i < words->n; i += 4) {
-        put_word(w, words->bits[i], words->length[i]);
-        put_word(w, words->bits[i + 1], words->length[i + 1]);
-        put_word(w, words->bits[i + 2], words->length[i + 2]);
-        put_word(w, words->bits[i + 3], words->length[i + 3]);
-    }
-}
-
-static size_t writer_finish(const Writer *w, const uint8_t *room, uint8_t *dst, size_t capacity)
-{
-    uint8_t *end = w->at + (w->n_held > 0);
-
-    if (!w->spilled)
-        return (size_t)(end - dst);
-    const size_t before = (size_t)(w->spilled - dst), rest = (size_t)(end - room);
-    if (before + rest > capacity)
-        return 0;
-    memcpy(w->spilled, room, rest);
-    return before + rest;
-}
 
 /* ---- codes ---- */
 
@@ -136,14 +73,14 @@ typedef struct Codes {
 } Codes;
 
 /** Leading zeros of 16-bit lanes, none of which is 0. */
-INLINE __m512i leading_zeros(__m512i x)
+PNV_INLINE __m512i leading_zeros(__m512i x)
 {
     const __m512i high = _mm512_lzcnt_epi32(x), low = _mm512_lzcnt_epi32(_mm512_slli_epi32(x, 16));
 
     return _mm512_mask_blend_epi16(0xaaaaaaaa, low, _mm512_slli_epi32(high, 16));
 }
 
-INLINE Codes code(const Books *books, __m512i state, __m512i m)
+PNV_INLINE Codes code(const Books *books, __m512i state, __m512i m)
 {
     const __m512i x = _mm512_add_epi16(m, _mm512_permutexvar_epi16(state, _mm512_load_si512(books->add)));
     const __m512i length = _mm512_permutexvar_epi16(state, _mm512_load_si512(books->length));
@@ -197,13 +134,13 @@ static const _Alignas(64) int8_t short_length[128] = {
     0, -1, 0, 1, LOG_4_TO_7, LOG_8_TO_15, LOG_16_TO_31, 10,
 };
 
-INLINE __m512i look_up(const int8_t table[128], __m512i at)
+PNV_INLINE __m512i look_up(const int8_t table[128], __m512i at)
 {
     return _mm512_maskz_permutex2var_epi8(0x5555555555555555, _mm512_load_si512(table), at, _mm512_load_si512(table + 64));
 }
 
 /** m: 1..MAX_SHORT. The length comes from bytes that may be negative: its sum is right in the low byte, and positive. */
-INLINE Codes short_code(const ShortBooks *books, __m512i state, __m512i m)
+PNV_INLINE Codes short_code(const ShortBooks *books, __m512i state, __m512i m)
 {
     const __m512i at = _mm512_add_epi16(m, _mm512_permutexvar_epi16(state, _mm512_load_si512(books->at)));
     const __m512i length = _mm512_permutexvar_epi16(state, _mm512_load_si512(books->length));
@@ -226,7 +163,7 @@ typedef struct List {
     uint16_t position[LANES + MAX_AC + LANES];
 } List;
 
-INLINE __mmask32 first_lanes(int n)
+PNV_INLINE __mmask32 first_lanes(int n)
 {
     return n >= LANES ? 0xffffffffu : (1u << n) - 1;
 }
@@ -253,7 +190,7 @@ static void list_levels(List *list, const int16_t *level, int n)
 }
 
 /** Symbols i .. i + 31 of the list: the run before a level; its magnitude with the sign behind it. */
-INLINE Symbols ac_symbols(const List *list, int i)
+PNV_INLINE Symbols ac_symbols(const List *list, int i)
 {
     const int16_t *l = list->level + LANES + i;
     const uint16_t *p = list->position + LANES + i;
@@ -281,7 +218,7 @@ INLINE Symbols ac_symbols(const List *list, int i)
 }
 
 /** The DC of up to 32 blocks. */
-INLINE Symbols dc_symbols(const int16_t *dc, int n_blocks)
+PNV_INLINE Symbols dc_symbols(const int16_t *dc, int n_blocks)
 {
     const __mmask32 there = first_lanes(n_blocks);
     const __m512i lane_before = _mm512_set_epi16(30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13,
@@ -304,7 +241,7 @@ INLINE Symbols dc_symbols(const int16_t *dc, int n_blocks)
 /* ---- symbols to words ---- */
 
 /** One symbol a word. For what hardly ever happens. */
-static __attribute__((noinline)) void add_singly(Words *words, const Symbols *s)
+static __attribute__((noinline)) void add_singly(PnvWords *words, const Symbols *s)
 {
     uint16_t a[LANES], b[LANES], b_length[LANES], length[LANES];
 
@@ -321,7 +258,7 @@ static __attribute__((noinline)) void add_singly(Words *words, const Symbols *s)
 }
 
 /** Two symbols a word: each has at most 28 bits. */
-static __attribute__((noinline)) void add_pairs(Words *words, const Symbols *s)
+static __attribute__((noinline)) void add_pairs(PnvWords *words, const Symbols *s)
 {
     const __m512i low = _mm512_set1_epi32(0xffff);
     /* 32-bit lanes: the first symbol of each pair is in the low half of a lane, the second in the high one. */
@@ -347,7 +284,7 @@ static __attribute__((noinline)) void add_pairs(Words *words, const Symbols *s)
 }
 
 /** Four symbols a word where they fit. */
-INLINE void add_symbols(Words *words, const Symbols *s)
+PNV_INLINE void add_symbols(PnvWords *words, const Symbols *s)
 {
     /* Two neighbours into 32-bit lanes, then two of those into 64-bit lanes; the first one is the lower. */
     const __m512i word = _mm512_or_si512(_mm512_sllv_epi16(s->a.bits, s->b.length), s->b.bits);
@@ -377,25 +314,25 @@ INLINE void add_symbols(Words *words, const Symbols *s)
 
 size_t pnv_entropy_write_avx512(uint8_t *dst, size_t capacity, const int16_t *level, int n_blocks)
 {
-    Writer w = {.at = dst, .end = dst + capacity};
-    uint8_t room[ROOM_BYTES];
+    PnvWordWriter w = {.at = dst, .end = dst + capacity};
+    uint8_t room[PNV_WORD_ROOM];
     List list;
-    Words words;
+    PnvWords words;
 
     list_levels(&list, level + n_blocks, 63 * n_blocks);
     const Symbols dc = dc_symbols(level, n_blocks);
     words.n = 0;
     add_symbols(&words, &dc);
-    put_words(&w, &words, room);
+    pnv_put_words(&w, &words, room);
     for (int i = 0; i < list.n;) {
         words.n = 0;
         for (int end = i + CHUNK * LANES; i < end && i < list.n; i += LANES) {
             const Symbols ac = ac_symbols(&list, i);
             add_symbols(&words, &ac);
         }
-        put_words(&w, &words, room);
+        pnv_put_words(&w, &words, room);
     }
-    return writer_finish(&w, room, dst, capacity);
+    return pnv_put_end(&w, room, dst, capacity);
 }
 
 size_t pnv_entropy_bits_avx512(const int16_t *level, int n_blocks)

@@ -11,11 +11,9 @@
 #include "slice.h"
 #include "x86.h"
 
-#define INLINE static inline __attribute__((always_inline))
-
 enum { LANES = 32 };
 
-INLINE __mmask32 first_lanes(int n)
+PNV_INLINE __mmask32 first_lanes(int n)
 {
     return n >= LANES ? 0xffffffffu : (1u << n) - 1;
 }
@@ -24,7 +22,7 @@ INLINE __mmask32 first_lanes(int n)
  * A number of the steps of n_rows rows that follow each other. n_rows, a constant: 1, 2 or 4. Past the last row of a
  * unit it reads the padding of PnvQuant, for lanes that are not there.
  */
-INLINE __m512i of_rows(const uint32_t *number, int n_rows)
+PNV_INLINE __m512i of_rows(const uint32_t *number, int n_rows)
 {
     enum { NEXT = sizeof(PnvQuantTwice) / sizeof(uint32_t) };
     __m512i v = _mm512_set1_epi32((int)number[0]);
@@ -40,20 +38,20 @@ INLINE __m512i of_rows(const uint32_t *number, int n_rows)
 }
 
 /** divide() of quant.c, with a bias of PnvQuantTwice; 0 in lanes that are not kept. */
-INLINE __m512i divide(__mmask32 keep, __m512i magnitude, __m512i bias, __m512i recip, __m512i shift)
+PNV_INLINE __m512i divide(__mmask32 keep, __m512i magnitude, __m512i bias, __m512i recip, __m512i shift)
 {
     const __m512i m = _mm512_avg_epu16(magnitude, bias);
 
     return _mm512_srlv_epi16(_mm512_maskz_mulhi_epu16(keep, m, recip), shift);
 }
 
-INLINE __m512i with_sign_of(__m512i c, __m512i magnitude)
+PNV_INLINE __m512i with_sign_of(__m512i c, __m512i magnitude)
 {
     return _mm512_mask_sub_epi16(magnitude, _mm512_movepi16_mask(c), _mm512_setzero_si512(), magnitude);
 }
 
 /** Rows 0..end - 1 to nearest. */
-INLINE void nearest_rows(int16_t *level, const int16_t *coef, int n_blocks, const PnvQuant *quant, int n_rows, int end)
+PNV_INLINE void nearest_rows(int16_t *level, const int16_t *coef, int n_blocks, const PnvQuant *quant, int n_rows, int end)
 {
     for (int i = 0; i < end; i += n_rows, level += LANES, coef += LANES) {
         const PnvQuantTwice *s = &quant->twice[i];
@@ -85,7 +83,7 @@ typedef struct SmallBits {
     uint8_t byte[1 + 63 * PNV_MAX_BLOCKS / 8 + 16];
 } SmallBits;
 
-INLINE void find_small(SmallBits *bits, const int16_t *coef, int n_blocks, const PnvQuant *quant, int n_rows)
+PNV_INLINE void find_small(SmallBits *bits, const int16_t *coef, int n_blocks, const PnvQuant *quant, int n_rows)
 {
     const int n = 63 * n_blocks;
 
@@ -101,7 +99,7 @@ INLINE void find_small(SmallBits *bits, const int16_t *coef, int n_blocks, const
 }
 
 /** The thresholds of n_rows rows, one after the other in 128-bit lanes. */
-INLINE __m512i thresholds(const PnvQuantStep *step, int n_rows)
+PNV_INLINE __m512i thresholds(const PnvQuantStep *step, int n_rows)
 {
     __m512i v = _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)step[0].threshold));
 
@@ -111,7 +109,7 @@ INLINE __m512i thresholds(const PnvQuantStep *step, int n_rows)
     return v;
 }
 
-INLINE void dead_zone_rows(int16_t *level, const int16_t *coef, int n_blocks, const PnvQuant *quant, int n_rows)
+PNV_INLINE void dead_zone_rows(int16_t *level, const int16_t *coef, int n_blocks, const PnvQuant *quant, int n_rows)
 {
     /* How many of bits 0, 1, 3 and 4 are set: the neighbours of bit 2. */
     static const _Alignas(64) uint16_t neighbours[LANES] = {

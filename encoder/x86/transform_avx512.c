@@ -24,8 +24,6 @@
 #include "tables.h"
 #include "x86.h"
 
-#define INLINE static inline __attribute__((always_inline))
-
 enum { GROUP_BLOCKS = 16, GROUP_COLUMNS = 64 };
 
 /** What the 16 row pointers of a group point to; constant at each call of transform_group(). */
@@ -87,19 +85,19 @@ static const uint32_t row_factors[25] = {
 #undef PAIR
 
 /** Hides from the compiler that a table is constant. */
-INLINE const uint32_t *in_memory(const uint32_t *table)
+PNV_INLINE const uint32_t *in_memory(const uint32_t *table)
 {
     __asm__("" : "+r"(table));
     return table;
 }
 
-INLINE __m512i factor(const uint32_t *table, int i)
+PNV_INLINE __m512i factor(const uint32_t *table, int i)
 {
     return _mm512_set1_epi32((int)table[i]);
 }
 
 /** 32 columns of one row at fetch's scale. n: columns that are there, when edge. */
-INLINE __m512i load_row(const uint8_t *at, Kind kind, int edge, int n, int depth)
+PNV_INLINE __m512i load_row(const uint8_t *at, Kind kind, int edge, int n, int depth)
 {
     __m512i s;
 
@@ -128,7 +126,7 @@ INLINE __m512i load_row(const uint8_t *at, Kind kind, int edge, int n, int depth
 }
 
 /** Column pass of 32 columns: 8 rows to 8 frequencies; each output lane has columns j (low) and j + 4 (high). */
-INLINE void column_pass(__m512i *out, ptrdiff_t out_stride, const __m512i r[8], const uint32_t *k)
+PNV_INLINE void column_pass(__m512i *out, ptrdiff_t out_stride, const __m512i r[8], const uint32_t *k)
 {
     const __m512i half = _mm512_set1_epi32(1 << 15);
     const __m512i e0 = _mm512_add_epi16(r[0], r[7]), o0 = _mm512_sub_epi16(r[0], r[7]);
@@ -165,7 +163,7 @@ INLINE void column_pass(__m512i *out, ptrdiff_t out_stride, const __m512i r[8], 
 }
 
 /** One vertical frequency of the four sources -> vector j has columns j and j + 4 of 16 blocks. */
-INLINE void transpose(__m512i p[4], const __m512i in[4])
+PNV_INLINE void transpose(__m512i p[4], const __m512i in[4])
 {
     const __m512i t0 = _mm512_unpacklo_epi32(in[0], in[1]), t1 = _mm512_unpackhi_epi32(in[0], in[1]);
     const __m512i t2 = _mm512_unpacklo_epi32(in[2], in[3]), t3 = _mm512_unpackhi_epi32(in[2], in[3]);
@@ -177,7 +175,7 @@ INLINE void transpose(__m512i p[4], const __m512i in[4])
 }
 
 /** Row pass: one horizontal frequency of 16 blocks, 32 bits each, the result in the high half. */
-INLINE __m512i row_sum(const __m512i p[4], const uint32_t *k)
+PNV_INLINE __m512i row_sum(const __m512i p[4], const uint32_t *k)
 {
     __m512i sum = _mm512_dpwssd_epi32(_mm512_set1_epi32(1 << 15), p[0], factor(k, 0));
 
@@ -187,7 +185,7 @@ INLINE __m512i row_sum(const __m512i p[4], const uint32_t *k)
 }
 
 /** As quantize() of quant.c, 16 blocks of one scan position. */
-INLINE __m256i quantize(__m256i c, const PnvQuantTwice *s)
+PNV_INLINE __m256i quantize(__m256i c, const PnvQuantTwice *s)
 {
     __m256i m = _mm256_avg_epu16(_mm256_abs_epi16(c), _mm256_set1_epi32((int)s->bias));
 
@@ -197,7 +195,7 @@ INLINE __m256i quantize(__m256i c, const PnvQuantTwice *s)
 }
 
 /** Store what the row pass gave for one raster position. */
-INLINE void put_row(const Output *o, int raster, __m512i sums, int edge, int quantizing)
+PNV_INLINE void put_row(const Output *o, int raster, __m512i sums, int edge, int quantizing)
 {
     const int scan = o->scan_of[raster];
     __m256i c = _mm512_castsi512_si256(_mm512_permutexvar_epi16(o->order, sums));
@@ -211,7 +209,7 @@ INLINE void put_row(const Output *o, int raster, __m512i sums, int edge, int qua
 }
 
 /** One group. kind, edge (columns are missing) and quantizing are constants. */
-INLINE void transform_group(const Output *output, const Source *s, Kind kind, int edge, int quantizing)
+PNV_INLINE void transform_group(const Output *output, const Source *s, Kind kind, int edge, int quantizing)
 {
     const Output local = *output, *const o = &local; /* whose members no store can change */
     const int column_bytes = kind == VIDEO_8 ? 1 : 2;

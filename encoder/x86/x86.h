@@ -11,6 +11,8 @@
 #include "rate.h"
 #include "transform.h"
 
+#define PNV_INLINE static inline __attribute__((always_inline))
+
 #define PNV_X86_VARIANTS(isa)                                                                                          \
     void pnv_fetch_##isa(int16_t *dst, const PnvPlane *plane, int x0, int y0, int width);                              \
     void pnv_transform_##isa(int16_t *coef, const int16_t *samples, ptrdiff_t stride, PnvBlockOrder order, int n_mb,   \

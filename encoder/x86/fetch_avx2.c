@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Planar video-range samples of 8 to 14 bits for AVX2; all other input stays with fetch.c, the definition. */
+#include <immintrin.h>
+
+#include "x86.h"
+
+/* Columns that fill no vector are taken one by one: nothing behind the plane may be read. */
+static inline int16_t scale_one(const uint8_t *row, int bytes, int depth, int x)
+{
+    const int s = bytes == 1 ? row[x] : (row[2 * x] | row[2 * x + 1] << 8) & ((1 << depth) - 1);
+
+    return (int16_t)((s << (14 - depth)) - 8192);
+}
+
+void pnv_fetch_avx2(int16_t *dst, const PnvPlane *plane, int x0, int y0, int width)
+{
+    const int depth = plane->depth, bytes = depth == 8 ? 1 : 2, last_row = plane->height - 1;
+    const int n_cols = plane->width - x0 < width ? plane->width - x0 : width;
+    const __m256i mask = _mm256_set1_epi16((short)((1 << depth) - 1)), offset = _mm256_set1_epi16(8192);
+    const __m128i shift = _mm_cvtsi32_si128(14 - depth);
+
+    if (plane->step != bytes || plane->range != PNV_SAMPLES_VIDEO || depth > 14) {
+        pnv_fetch_c(dst, plane, x0, y0, width);
+        return;
+    }
+    for (int y = 0; y < 16; y++, dst += PNV_FETCH_STRIDE) {
+        const int row_y = y0 + y < last_row ? y0 + y : last_row;
+        const uint8_t *row = plane->data + row_y * plane->stride + (ptrdiff_t)x0 * bytes;
+        int x = 0;
+        for (; x + 16 <= n_cols; x += 16) {
+            __m256i s = bytes == 1 ? _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)(row + x)))
+                                   : _mm256_and_si256(_mm256_loadu_si256((const __m256i *)(row + 2 * x)), mask);
+            s = _mm256_sub_epi16(_mm256_sll_epi16(s, shift), offset);
+            _mm256_storeu_si256((__m256i *)(dst + x), s);
+        }
+        for (; x < n_cols; x++)
+            dst[x] = scale_one(row, bytes, depth, x);
+        for (; x < width; x++)
+            dst[x] = dst[n_cols - 1];
+    }
+}
