@@ -32,6 +32,9 @@ void pnv_dsp_init(PnvDsp *dsp, PnvCpu cpu)
         dsp->forward = pnv_forward_avx2;
         dsp->quant[PNV_ROUNDING_NEAREST] = pnv_quant_avx2;
         dsp->quant[PNV_ROUNDING_DEAD_ZONE] = pnv_quant_dead_zone_avx2;
+        dsp->histogram = pnv_rate_histogram_avx2;
+        dsp->entropy_bits = pnv_entropy_bits_avx2;
+        dsp->entropy_write = pnv_entropy_write_avx2;
     }
     if (cpu == PNV_CPU_AVX512) {
         dsp->fetch = pnv_fetch_avx512;

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Entropy coding for AVX2. entropy.c is the definition, codeword.h has the codes; entropy_avx512.c tells the way in
+ * wider vectors: list the nonzero levels with their positions, build codes in 16-bit lanes from tables that the symbols
+ * before select, merge them into words, write these.
+ *
+ * Here the list is made by a table of byte shuffles, and shifts by lane are multiplications by powers of two. Vectors
+ * with a run or level above 255, or with a symbol of more than 16 bits, are coded one symbol after the other.
+ */
+#include <immintrin.h>
+#include <stdlib.h>
+
+#include "codeword.h"
+#include "entropy.h"
+#include "words.h"
+
+enum {
+    LANES = 16,
+    CHUNK = PNV_MAX_WORDS / LANES, /* Vectors that become words before these are written. */
+    MAX_AC = 63 * PNV_MAX_BLOCKS,
+    MAX_SHORT = 255, /* Largest number that the vectors code. */
+};
+
+/** Nonzero AC levels of a unit in coding order. Neighbours before the first one are what the format starts with. */
+typedef struct List {
+    int n;
+    int16_t level[LANES + MAX_AC + LANES];
+    uint16_t position[LANES + MAX_AC + LANES];
+} List;
+
+/* Byte k of entry m: place of the k-th bit that is set in m. */
+static const uint64_t set_bits[256] = {
+    0x0, 0x0, 0x1, 0x100,
+    0x2, 0x200, 0x201, 0x20100,
+    0x3, 0x300, 0x301, 0x30100,
+    0x302, 0x30200, 0x30201, 0x3020100,
+    0x4, 0x400, 0x401, 0x40100,
+    0x402, 0x40200, 0x40201, 0x4020100,
+    0x403, 0x40300, 0x40301, 0x4030100,
+    0x40302, 0x4030200, 0x4030201, 0x403020100,
+    0x5, 0x500, 0x501, 0x50100,
+    0x502, 0x50200, 0x50201, 0x5020100,
+    0x503, 0x50300, 0x50301, 0x5030100,
+    0x50302, 0x5030200, 0x5030201, 0x503020100,
+    0x504, 0x50400, 0x50401, 0x5040100,
+    0x50402, 0x5040200, 0x5040201, 0x504020100,
+    0x50403, 0x5040300, 0x5040301, 0x504030100,
+    0x5040302, 0x504030200, 0x504030201, 0x50403020100,
+    0x6, 0x600, 0x601, 0x60100,
+    0x602, 0x60200, 0x60201, 0x6020100,
+    0x603, 0x60300, 0x60301, 0x6030100,
+    0x60302, 0x6030200, 0x6030201, 0x603020100,
+    0x604, 0x60400, 0x60401, 0x6040100,
+    0x60402, 0x6040200, 0x6040201, 0x604020100,
+    0x60403, 0x6040300, 0x6040301, 0x604030100,
+    0x6040302, 0x604030200, 0x604030201, 0x60403020100,
+    0x605, 0x60500, 0x60501, 0x6050100,
+    0x60502, 0x6050200, 0x6050201, 0x605020100,
+    0x60503, 0x6050300, 0x6050301, 0x605030100,
+    0x6050302, 0x605030200, 0x605030201, 0x60503020100,
+    0x60504, 0x6050400, 0x6050401, 0x605040100,
+    0x6050402, 0x605040200, 0x605040201, 0x60504020100,
+    0x6050403, 0x605040300, 0x605040301, 0x60504030100,
+    0x605040302, 0x60504030200, 0x60504030201, 0x6050403020100,
+    0x7, 0x700, 0x701, 0x70100,
+    0x702, 0x70200, 0x70201, 0x7020100,
+    0x703, 0x70300, 0x70301, 0x7030100,
+    0x70302, 0x7030200, 0x7030201, 0x703020100,
+    0x704, 0x70400, 0x70401, 0x7040100,
+    0x70402, 0x7040200, 0x7040201, 0x704020100,
+    0x70403, 0x7040300, 0x7040301, 0x704030100,
+    0x7040302, 0x704030200, 0x704030201, 0x70403020100,
+    0x705, 0x70500, 0x70501, 0x7050100,
+    0x70502, 0x7050200, 0x7050201, 0x705020100,
+    0x70503, 0x7050300, 0x7050301, 0x705030100,
+    0x7050302, 0x705030200, 0x705030201, 0x70503020100,
+    0x70504, 0x7050400, 0x7050401, 0x705040100,
+    0x7050402, 0x705040200, 0x705040201, 0x70504020100,
+    0x7050403, 0x705040300, 0x705040301, 0x70504030100,
+    0x705040302, 0x70504030200, 0x70504030201, 0x7050403020100,
+    0x706, 0x70600, 0x70601, 0x7060100,
+    0x70602, 0x7060200, 0x7060201, 0x706020100,
+    0x70603, 0x7060300, 0x7060301, 0x706030100,
+    0x7060302, 0x706030200, 0x706030201, 0x70603020100,
+    0x70604, 0x7060400, 0x7060401, 0x706040100,
+    0x7060402, 0x706040200, 0x706040201, 0x70604020100,
+    0x7060403, 0x706040300, 0x706040301, 0x70604030100,
+    0x706040302, 0x70604030200, 0x70604030201, 0x7060403020100,
+    0x70605, 0x7060500, 0x7060501, 0x706050100,
+    0x7060502, 0x706050200, 0x706050201, 0x70605020100,
+    0x7060503, 0x706050300, 0x706050301, 0x70605030100,
+    0x706050302, 0x70605030200, 0x70605030201, 0x7060503020100,
+    0x7060504, 0x706050400, 0x706050401, 0x70605040100,
+    0x706050402, 0x70605040200, 0x70605040201, 0x7060504020100,
+    0x706050403, 0x70605040300, 0x70605040301, 0x7060504030100,
+    0x70605040302, 0x7060504030200, 0x7060504030201, 0x706050403020100,
+};
+
+static void list_levels(List *list, const int16_t *level, int n)
+{
+    const __m128i two_bytes = _mm_set1_epi16(0x202), upper = _mm_set1_epi16(0x100);
+    int n_listed = LANES;
+
+    list->level[LANES - 1] = PNV_INITIAL_LEVEL + 1;
+    list->position[LANES - 1] = (uint16_t)-1;
+    list->position[LANES - 2] = (uint16_t)(-1 - (PNV_INITIAL_RUN + 1));
+    for (int i = 0; i < n; i += 8) {
+        __m128i v;
+        if (n - i >= 8) {
+            v = _mm_loadu_si128((const __m128i *)(level + i));
+        } else { /* units of 2 and 4 blocks are no multiple of 8 */
+            v = _mm_setzero_si128();
+            memcpy(&v, level + i, (size_t)(n - i) * sizeof *level);
+        }
+        const __m128i is_zero = _mm_packs_epi16(_mm_cmpeq_epi16(v, _mm_setzero_si128()), _mm_setzero_si128());
+        const unsigned set = ~(unsigned)_mm_movemask_epi8(is_zero) & 0xff;
+        const __m128i place = _mm_cvtepu8_epi16(_mm_loadl_epi64((const __m128i *)&set_bits[set]));
+        const __m128i shuffle = _mm_add_epi16(_mm_mullo_epi16(place, two_bytes), upper);
+        _mm_storeu_si128((__m128i *)(list->level + n_listed), _mm_shuffle_epi8(v, shuffle));
+        _mm_storeu_si128((__m128i *)(list->position + n_listed), _mm_add_epi16(place, _mm_set1_epi16((short)i)));
+        n_listed += __builtin_popcount(set);
+    }
+    list->n = n_listed - LANES;
+}
+
+/**
+ * Codebooks by the state that selects one, a byte each. The number to code comes as m = n + 1; x = m + add - 4. length
+ * counts from 2 * floor(log2 x). The smallest numbers, m < small, are taken from the table of small codes at m + first.
+ */
+typedef struct Books {
+    int8_t add[16], length[16], small[16], first[16];
+} Books;
+
+/* Small codes from 1: of (2,0,1), (2,0,2) and (1,0,1) from 1, of (1,1,2) from 4. */
+static const int8_t small_bits[16] = {0, 1, 1, 1, 2, 3}, small_length[16] = {0, 1, 2, 3, 2, 2};
+
+/* PNV_CODEBOOKS_RUN by the run before: (2,0,1) x2, (1,0,1) x2, EG(0), (1,1,2) x4, EG(1) x6, EG(2). */
+static const Books run_books = {
+    .add = {2, 2, 3, 3, 4, 3, 3, 3, 3, 5, 5, 5, 5, 5, 5, 7},
+    .length = {3, 3, 2, 2, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, -1},
+    .small = {3, 3, 2, 2, 0, 3, 3, 3, 3},
+    .first = {0, 0, 0, 0, 0, 3, 3, 3, 3},
+};
+/* PNV_CODEBOOKS_LEVEL by the magnitude before: (2,0,2), (1,0,1), (2,0,1), EG(0), EG(1) x4, EG(2). */
+static const Books level_books = {
+    .add = {0, 4, 3, 2, 4, 5, 5, 5, 5, 7},
+    .length = {0, 2, 2, 3, 1, 0, 0, 0, 0, -1},
+    .small = {0, 4, 2, 3},
+    .first = {0},
+};
+
+/** One code in each lane: the low length bits of bits. */
+typedef struct Codes {
+    __m256i bits, length;
+} Codes;
+
+/** A table of 16 bytes looked up by the low bytes of 16-bit lanes, whose high bytes are 0xff and give 0. */
+PNV_INLINE __m256i look_up(const int8_t table[16], __m256i index)
+{
+    return _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)table)), index);
+}
+
+/** state: 0..15, m: 1..MAX_SHORT. */
+PNV_INLINE Codes code(const Books *books, __m256i state, __m256i m)
+{
+    static const int8_t log_low[16] = {0, 0, 2, 2, 4, 4, 4, 4, 6, 6, 6, 6, 6, 6, 6, 6};
+    static const int8_t log_high[16] = {0, 8, 10, 10, 12, 12, 12, 12, 14, 14, 14, 14, 14, 14, 14, 14};
+    const __m256i high = _mm256_set1_epi16((short)0xff00), index = _mm256_or_si256(state, high);
+    const __m256i x = _mm256_sub_epi16(_mm256_add_epi16(m, look_up(books->add, index)), _mm256_set1_epi16(4));
+    /* Twice the logarithm by nibbles of the byte; both tables give 0 to zero bytes. x below 1 is replaced later. */
+    const __m256i nibble = _mm256_set1_epi16(15);
+    const __m256i logs = _mm256_max_epu8(
+        _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)log_low)),
+                            _mm256_and_si256(x, nibble)),
+        _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)log_high)),
+                            _mm256_and_si256(_mm256_srli_epi16(x, 4), nibble)));
+    const __m256i length = _mm256_add_epi8(logs, look_up(books->length, index)); /* -1 only where logs is 4 or more */
+    const __m256i is_small = _mm256_cmpgt_epi16(look_up(books->small, index), m);
+    const __m256i at = _mm256_or_si256(_mm256_add_epi16(m, look_up(books->first, index)), high);
+
+    return (Codes){
+        _mm256_blendv_epi8(x, look_up(small_bits, at), is_small),
+        _mm256_blendv_epi8(length, look_up(small_length, at), is_small),
+    };
+}
+
+/** Numbers of at most 16 bits shifted left by 0..15 in each 16-bit lane: times a power of two. */
+PNV_INLINE __m256i shift_left(__m256i bits, __m256i count)
+{
+    static const int8_t powers[16] = {1, 2, 4, 8, 16, 32, 64, -128};
+    /* The low byte is looked up by count, the high one by count - 8, which is 0 where that is negative. */
+    const __m256i index = _mm256_sub_epi16(_mm256_mullo_epi16(count, _mm256_set1_epi16(0x101)), _mm256_set1_epi16(0x800));
+
+    return _mm256_mullo_epi16(bits, look_up(powers, index));
+}
+
+/** Words of a single symbol. */
+static void add_word(PnvWords *words, uint64_t bits, int length)
+{
+    words->bits[words->n] = bits;
+    words->length[words->n++] = (uint8_t)length;
+}
+
+static void fill_up(PnvWords *words)
+{
+    while (words->n % 4)
+        add_word(words, 0, 0);
+}
+
+static inline int min_int(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/** n symbols one after the other, as code_ac() of entropy.c. */
+static __attribute__((noinline)) void add_singly(PnvWords *words, const int16_t *level, const uint16_t *position, int n)
+{
+    static const PnvCodebook runs[PNV_RUN_STATES] = PNV_CODEBOOKS_RUN;
+    static const PnvCodebook levels[PNV_LEVEL_STATES] = PNV_CODEBOOKS_LEVEL;
+
+    for (int i = 0; i < n; i++) {
+        const int run = (int16_t)(position[i] - position[i - 1]) - 1;
+        const int run_before = (int16_t)(position[i - 1] - position[i - 2]) - 1;
+        const PnvCode r = pnv_code(runs[min_int(run_before, PNV_RUN_STATES - 1)], (uint32_t)run);
+        const PnvCode l = pnv_code(levels[min_int(abs(level[i - 1]) - 1, PNV_LEVEL_STATES - 1)],
+                                   (uint32_t)abs(level[i]) - 1);
+        add_word(words, ((uint64_t)r.bits << l.length | l.bits) << 1 | (level[i] < 0), r.length + l.length + 1);
+    }
+    fill_up(words);
+}
+
+static void add_dc(PnvWords *words, const int16_t *dc, int n_blocks)
+{
+    static const PnvCodebook first = PNV_CODEBOOK_DC_FIRST;
+    static const PnvCodebook books[PNV_DC_STATES] = PNV_CODEBOOKS_DC;
+    int previous = PNV_INITIAL_DC_DIFF;
+    PnvCode c = pnv_code(first, pnv_fold_sign(dc[0]));
+
+    add_word(words, c.bits, c.length);
+    for (int b = 1; b < n_blocks; b++) {
+        const int diff = dc[b] - dc[b - 1];
+        c = pnv_code(books[min_int(abs(previous), PNV_DC_STATES - 1)], pnv_fold_sign(previous < 0 ? -diff : diff));
+        add_word(words, c.bits, c.length);
+        previous = diff;
+    }
+    fill_up(words);
+}
+
+/** Bits and length of 16 symbols, the run before a level with its sign behind; bits only right up to 16. */
+typedef struct Symbols {
+    __m256i bits, length; /* 0 in lanes without a symbol */
+} Symbols;
+
+/** Symbols i .. i + 15 of the list. 0 if one of them is too large for this. */
+PNV_INLINE int ac_symbols(Symbols *s, const List *list, int i)
+{
+    static const _Alignas(32) int16_t lane[LANES] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    const int16_t *l = list->level + LANES + i;
+    const uint16_t *p = list->position + LANES + i;
+    const __m256i level = _mm256_loadu_si256((const __m256i *)l), p1 = _mm256_loadu_si256((const __m256i *)(p - 1));
+    const __m256i one = _mm256_set1_epi16(1);
+    const __m256i run = _mm256_sub_epi16(_mm256_loadu_si256((const __m256i *)p), p1); /* run + 1 */
+    const __m256i run_before = _mm256_sub_epi16(_mm256_sub_epi16(p1, _mm256_loadu_si256((const __m256i *)(p - 2))), one);
+    const __m256i level_before = _mm256_abs_epi16(_mm256_loadu_si256((const __m256i *)(l - 1)));
+    const __m256i magnitude = _mm256_abs_epi16(level);
+    const __m256i there = _mm256_cmpgt_epi16(_mm256_set1_epi16((short)min_int(list->n - i, LANES)),
+                                             _mm256_load_si256((const __m256i *)lane));
+    /* x is at most 3 above its number. */
+    const __m256i large = _mm256_and_si256(
+        _mm256_cmpgt_epi16(_mm256_max_epu16(run, magnitude), _mm256_set1_epi16(MAX_SHORT - 3)), there);
+
+    if (!_mm256_testz_si256(large, large))
+        return 0;
+    const Codes r = code(&run_books, _mm256_min_epu16(run_before, _mm256_set1_epi16(PNV_RUN_STATES - 1)), run);
+    const Codes v = code(&level_books, _mm256_min_epu16(level_before, _mm256_set1_epi16(PNV_LEVEL_STATES)), magnitude);
+    const __m256i v_length = _mm256_add_epi16(v.length, one);
+    const __m256i v_bits = _mm256_or_si256(_mm256_add_epi16(v.bits, v.bits), _mm256_srli_epi16(level, 15));
+    s->length = _mm256_and_si256(_mm256_add_epi16(r.length, v_length), there);
+    s->bits = _mm256_and_si256(_mm256_or_si256(shift_left(r.bits, v_length), v_bits), there);
+    return 1;
+}
+
+/** Four symbols a word. 0 where they do not fit. */
+PNV_INLINE int add_symbols(PnvWords *words, const Symbols *s)
+{
+    const __m256i low32 = _mm256_set1_epi64x(0xffffffff);
+    const __m256i bits32 = _mm256_or_si256(
+        _mm256_sllv_epi32(_mm256_and_si256(s->bits, _mm256_set1_epi32(0xffff)), _mm256_srli_epi32(s->length, 16)),
+        _mm256_srli_epi32(s->bits, 16));
+    const __m256i length32 = _mm256_madd_epi16(s->length, _mm256_set1_epi16(1));
+    const __m256i second = _mm256_srli_epi64(length32, 32);
+    const __m256i bits64 = _mm256_or_si256(_mm256_sllv_epi64(_mm256_and_si256(bits32, low32), second),
+                                           _mm256_srli_epi64(bits32, 32));
+    const __m256i length64 = _mm256_add_epi64(_mm256_and_si256(length32, low32), second);
+    const __m256i too_long = _mm256_or_si256(_mm256_cmpgt_epi16(s->length, _mm256_set1_epi16(16)),
+                                             _mm256_cmpgt_epi64(length64, _mm256_set1_epi64x(57)));
+
+    if (!_mm256_testz_si256(too_long, too_long))
+        return 0;
+    _mm256_storeu_si256((__m256i *)(words->bits + words->n), bits64);
+    /* The lowest bytes of the four lanes, side by side. */
+    const __m128i pairs = _mm_packs_epi32(_mm256_castsi256_si128(length64), _mm256_extracti128_si256(length64, 1));
+    const int lengths = _mm_cvtsi128_si32(_mm_shuffle_epi8(pairs, _mm_set_epi32(-1, -1, -1, 0x0c080400)));
+    memcpy(words->length + words->n, &lengths, sizeof lengths);
+    words->n += LANES / 4;
+    return 1;
+}
+
+size_t pnv_entropy_write_avx2(uint8_t *dst, size_t capacity, const int16_t *level, int n_blocks)
+{
+    PnvWordWriter w = {.at = dst, .end = dst + capacity};
+    uint8_t room[PNV_WORD_ROOM];
+    List list;
+    PnvWords words;
+
+    list_levels(&list, level + n_blocks, 63 * n_blocks);
+    words.n = 0;
+    add_dc(&words, level, n_blocks);
+    pnv_put_words(&w, &words, room);
+    for (int i = 0; i < list.n;) {
+        words.n = 0;
+        for (int end = i + CHUNK * LANES; i < end && i < list.n; i += LANES) {
+            Symbols s;
+            if (!ac_symbols(&s, &list, i) || !add_symbols(&words, &s))
+                add_singly(&words, list.level + LANES + i, list.position + LANES + i, min_int(list.n - i, LANES));
+        }
+        pnv_put_words(&w, &words, room);
+    }
+    return pnv_put_end(&w, room, dst, capacity);
+}
+
+size_t pnv_entropy_bits_avx2(const int16_t *level, int n_blocks)
+{
+    List list;
+    PnvWords words = {.n = 0};
+    __m256i sum = _mm256_setzero_si256(); /* at most 126 * 48 a lane */
+    size_t bits = 0;
+
+    list_levels(&list, level + n_blocks, 63 * n_blocks);
+    add_dc(&words, level, n_blocks);
+    for (int i = 0; i < list.n; i += LANES) {
+        Symbols s;
+        if (ac_symbols(&s, &list, i)) {
+            sum = _mm256_add_epi16(sum, s.length);
+            continue;
+        }
+        if (words.n > PNV_MAX_WORDS - LANES) {
+            for (; words.n > 0; words.n--)
+                bits += words.length[words.n - 1];
+        }
+        add_singly(&words, list.level + LANES + i, list.position + LANES + i, min_int(list.n - i, LANES));
+    }
+    for (; words.n > 0; words.n--)
+        bits += words.length[words.n - 1];
+    _Alignas(32) int32_t sums[LANES / 2];
+    _mm256_store_si256((__m256i *)sums, _mm256_madd_epi16(sum, _mm256_set1_epi16(1)));
+    for (int i = 0; i < LANES / 2; i++)
+        bits += (size_t)sums[i];
+    return bits;
+}
