@@ -286,11 +286,12 @@ static int sample_bytes(const PnvParams *p)
 PnvPlane pnv_plan_plane(const PnvPlan *plan, const PnvPicture *pic, const PnvPictureShape *shape, int c)
 {
     const PnvParams *p = &plan->params;
-    const int is_chroma = c == 1 || c == 2;
+    const int is_chroma = c == 1 || c == 2, is_apart = pic->bottom[c] != NULL;
+    const uint8_t *data = is_apart && shape->first_row ? pic->bottom[c] : pic->plane[c];
 
     return (PnvPlane){
-        .data = (const uint8_t *)pic->plane[c] + shape->first_row * pic->stride[c],
-        .stride = pic->stride[c] * shape->row_step,
+        .data = is_apart ? data : data + shape->first_row * pic->stride[c],
+        .stride = is_apart ? pic->stride[c] : pic->stride[c] * shape->row_step,
         .step = pic->step[c] ? pic->step[c] : sample_bytes(p),
         .width = pnv_plane_width(p->chroma, is_chroma, p->width),
         .height = shape->height,
@@ -311,8 +312,12 @@ static PnvStatus check_component(const PnvParams *p, const PnvPicture *pic, int 
         return refuse(error, "plane[%d] is NULL", c);
     if (step < bytes || step % bytes)
         return refuse(error, "step[%d] %d is not a multiple of a sample's %d bytes", c, pic->step[c], bytes);
-    if ((uintptr_t)pic->plane[c] % (unsigned)bytes)
+    if ((uintptr_t)pic->plane[c] % (unsigned)bytes || (uintptr_t)pic->bottom[c] % (unsigned)bytes)
         return refuse(error, "plane[%d] %p is not aligned to its 2-byte samples", c, pic->plane[c]);
+    if (!pic->bottom[c] != !pic->bottom[0])
+        return refuse(error, "bottom[%d] is %p, but bottom[0] is %p: both or none", c, pic->bottom[c], pic->bottom[0]);
+    if (pic->bottom[c] && pic->interlace == PNV_PROGRESSIVE)
+        return refuse(error, "bottom[%d] is set, but the picture is progressive", c);
     if (pic->stride[c] < row_bytes)
         return refuse(error, "stride[%d] %td is less than %d px x %d bytes", c, pic->stride[c], width, step);
     if (pic->stride[c] % bytes)

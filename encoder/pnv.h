@@ -198,6 +198,11 @@ typedef struct PnvPicture {
     ptrdiff_t stride[4];  /**< Bytes from a row to the next, at least the row's bytes; even for depth above 8. */
     int step[4];          /**< Bytes from a sample to the next, for packed formats (AYUV: 4). Default 0: one sample. */
     PnvInterlace interlace; /**< Default progressive. Fields need a height of 2 or more. */
+    /**
+     * Fields in memory of their own: then plane has rows 0, 2, 4 ... of the frame, bottom has rows 1, 3, 5 ..., and
+     * stride goes from a row to the next of the same field. Default NULL: both fields in plane, row by row.
+     */
+    const void *bottom[4];
     PnvMemory memory;       /**< Default host. */
     void *tag;              /**< Returned untouched with the packet. */
 } PnvPicture;

@@ -91,6 +91,46 @@ static void test_fields_keep_their_lines(void)
     }
 }
 
+/* Fields in memory of their own are the same picture as fields woven together. */
+static void test_fields_apart(void)
+{
+    for (int height = 2; height < 70; height += 15) {
+        for (int order = PNV_TOP_FIELD_FIRST; order <= PNV_BOTTOM_FIELD_FIRST; order++) {
+            const PnvParams params = make_params(PNV_PROFILE_HQ, 50, height, 10, 2);
+            PnvParams field_params = params;
+            TestPicture woven, top, bottom;
+            test_picture_init(&woven, &params, FILL_NATURAL, 8);
+            woven.pic.interlace = (PnvInterlace)order;
+            field_params.height = (height + 1) / 2;
+            test_picture_init(&top, &field_params, FILL_FLAT, 0);
+            field_params.height = height / 2;
+            test_picture_init(&bottom, &field_params, FILL_FLAT, 0);
+            for (int c = 0; c < 3; c++) {
+                for (int i = 0; i < height * woven.width[c]; i++) {
+                    const int x = i % woven.width[c], y = i / woven.width[c];
+                    test_picture_put(y % 2 ? &bottom : &top, c, x, y / 2, test_picture_get(&woven, c, x, y));
+                }
+            }
+            TestFrame want = test_encode(&params, &woven);
+            top.pic.interlace = (PnvInterlace)order;
+            for (int c = 0; c < 3; c++)
+                top.pic.bottom[c] = bottom.pic.plane[c];
+            TestFrame got = test_encode(&params, &top);
+            CHECK(same_frame(&want, &got), "height %d order %d", height, order);
+            PnvEncoder *enc;
+            REQUIRE(pnv_open(&enc, &params, NULL) == PNV_OK, "open");
+            top.pic.bottom[1] = NULL;
+            CHECK(pnv_send(enc, &top.pic) == PNV_EINVAL && strstr(pnv_error(enc), "bottom[1]"), "%s", pnv_error(enc));
+            top.pic.bottom[1] = bottom.pic.plane[1];
+            top.pic.interlace = PNV_PROGRESSIVE;
+            CHECK(pnv_send(enc, &top.pic) == PNV_EINVAL && strstr(pnv_error(enc), "progressive"), "%s", pnv_error(enc));
+            pnv_close(&enc);
+            free(want.data), free(got.data);
+            test_picture_free(&woven), test_picture_free(&top), test_picture_free(&bottom);
+        }
+    }
+}
+
 /* One encoder takes every kind in turn (mixed content), and gives what an encoder for each alone gives. */
 static void test_mixed(void)
 {
@@ -301,6 +341,7 @@ int main(int argc, char **argv)
     test_extremes();
     if (!by_ffmpeg) {
         test_fields_keep_their_lines();
+        test_fields_apart();
         test_mixed();
         test_one_row_has_no_fields();
         test_packed();
