@@ -199,15 +199,22 @@ static void make_framing(PnvFraming *f, const PnvParams *p, const PnvProfileInfo
 /* Which quantizers frames can be coded with, and how many bytes they should take. */
 static void plan_rate(PnvPlan *plan)
 {
-    const PnvParams *p = &plan->params;
+    PnvParams *p = &plan->params;
     const int searches = p->rate_control == PNV_RATE_TARGET || p->max_frame_bytes;
 
     plan->first_quantizer = p->rate_control == PNV_RATE_TARGET ? p->min_quantizer : p->quantizer;
     plan->n_quantizers = searches ? PNV_QUANTIZER_MAX - plan->first_quantizer + 1 : 1;
     if (p->rate_control != PNV_RATE_TARGET)
         return;
-    plan->target_bytes = p->bitrate ? (int64_t)p->bitrate * 125 * p->fps_d / p->fps_n
-                                    : (int64_t)pnv_target_bytes(p->profile, p->width, p->height);
+    if (p->bitrate) {
+        plan->target_bytes = (int64_t)p->bitrate * 125 * p->fps_d / p->fps_n;
+        return;
+    }
+    plan->target_bytes = (int64_t)pnv_target_bytes(p->profile, p->width, p->height);
+    if (p->fps_n > 0) {
+        const int64_t kbits = plan->target_bytes * p->fps_n / ((int64_t)125 * p->fps_d);
+        p->bitrate = (int)(kbits < INT32_MAX ? kbits : INT32_MAX);
+    }
 }
 
 PnvStatus pnv_plan_open(PnvPlan *plan)

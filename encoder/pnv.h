@@ -158,7 +158,7 @@ typedef struct PnvParams {
     PnvRounding rounding; /**< Default dead zone. */
     PnvRateControl rate_control; /**< Default constant quantizer. */
     int quantizer; /**< For that: quantization_index, 1 (finest)..224; qScale by RDD 36 7.3. Default 4. */
-    /** For the target: kbit/s of all but alpha; needs a frame rate. Default 0: Apple's for profile and size. */
+    /** For the target: kbit/s of all but alpha; needs a frame rate. Default 0: Apple's for profile, size and rate. */
     int bitrate;
     /**
      * Hard maximum of a frame in bytes, alpha included: where a frame would pass it, its quantizers rise, up to 224.

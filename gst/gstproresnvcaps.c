@@ -4,14 +4,28 @@
 #define MEDIA_TYPE "video/x-prores"
 
 /* In order of preference where upstream can choose: 10 bits are what ProRes
- * is made for. A new format needs a row here and a fetch in the core. */
+ * is made for, and alpha is for those who have it. A new format needs a row
+ * here, and a fetch in the core if its samples are neither bytes nor words. */
 static const GstProresNvFormat formats[] = {
-  {GST_VIDEO_FORMAT_I422_10LE, PNV_CHROMA_422, 10},
-  {GST_VIDEO_FORMAT_I422_12LE, PNV_CHROMA_422, 12},
-  {GST_VIDEO_FORMAT_Y42B, PNV_CHROMA_422, 8},
-  {GST_VIDEO_FORMAT_Y444_10LE, PNV_CHROMA_444, 10},
-  {GST_VIDEO_FORMAT_Y444_12LE, PNV_CHROMA_444, 12},
-  {GST_VIDEO_FORMAT_Y444, PNV_CHROMA_444, 8},
+  {GST_VIDEO_FORMAT_I422_10LE, PNV_CHROMA_422, 10, FALSE},
+  {GST_VIDEO_FORMAT_I422_12LE, PNV_CHROMA_422, 12, FALSE},
+  {GST_VIDEO_FORMAT_Y42B, PNV_CHROMA_422, 8, FALSE},
+  {GST_VIDEO_FORMAT_Y444_10LE, PNV_CHROMA_444, 10, FALSE},
+  {GST_VIDEO_FORMAT_Y444_12LE, PNV_CHROMA_444, 12, FALSE},
+  {GST_VIDEO_FORMAT_Y444_16LE, PNV_CHROMA_444, 16, FALSE},
+  {GST_VIDEO_FORMAT_Y444, PNV_CHROMA_444, 8, FALSE},
+  {GST_VIDEO_FORMAT_A444_10LE, PNV_CHROMA_444, 10, TRUE},
+#if GST_CHECK_VERSION (1, 24, 0)
+  {GST_VIDEO_FORMAT_A444_12LE, PNV_CHROMA_444, 12, TRUE},
+  {GST_VIDEO_FORMAT_A444_16LE, PNV_CHROMA_444, 16, TRUE},
+#endif
+#if G_BYTE_ORDER == G_LITTLE_ENDIAN     /* in the order of the machine */
+  {GST_VIDEO_FORMAT_AYUV64, PNV_CHROMA_444, 16, TRUE},
+#endif
+#if GST_CHECK_VERSION (1, 24, 0)
+  {GST_VIDEO_FORMAT_A444, PNV_CHROMA_444, 8, TRUE},
+#endif
+  {GST_VIDEO_FORMAT_AYUV, PNV_CHROMA_444, 8, TRUE},
 };
 
 /* As caps of unknown preference are read. */
@@ -70,10 +84,23 @@ raw_structure (gboolean want_422, gboolean want_444)
   return s;
 }
 
+/* One field a buffer, which caps say with a feature, so that elements that
+ * know nothing of it do not take it for frames. */
+static void
+append_alternate (GstCaps * caps, GstStructure * s)
+{
+  gst_structure_set (s, "interlace-mode", G_TYPE_STRING, "alternate", NULL);
+  gst_caps_append_structure_full (caps, s,
+      gst_caps_features_new (GST_CAPS_FEATURE_FORMAT_INTERLACED, NULL));
+}
+
 GstCaps *
 gst_prores_nv_sink_template_caps (void)
 {
-  return gst_caps_new_full (raw_structure (TRUE, TRUE), NULL);
+  GstCaps *caps = gst_caps_new_full (raw_structure (TRUE, TRUE), NULL);
+
+  append_alternate (caps, raw_structure (TRUE, TRUE));
+  return caps;
 }
 
 GstCaps *
@@ -191,36 +218,62 @@ gst_prores_nv_profile_choose (PnvChroma chroma, const PnvProfile * allowed,
   return first;
 }
 
-/* What one structure of downstream's caps leaves to upstream. 4:2:2 stands
- * apart and first: who can make anything shall not end at 4444 by chance.
- * Within each, the order is upstream's. */
-static void
-append_raw (GstCaps * caps, PnvProfile profile, const GstStructure * downstream)
+/* Raw caps that give what one structure of downstream's caps takes. */
+static GstStructure *
+raw_for_downstream (const GstStructure * downstream, PnvChroma chroma)
 {
   static const gchar *const passed[] = { "width", "height", "framerate",
     "pixel-aspect-ratio", "interlace-mode", "colorimetry", "chroma-site"
   };
+  GstStructure *s = raw_structure (chroma == PNV_CHROMA_422,
+      chroma == PNV_CHROMA_444);
+
+  for (guint i = 0; i < G_N_ELEMENTS (passed); i++) {
+    const GValue *value = gst_structure_get_value (downstream, passed[i]);
+    if (value)
+      gst_structure_set_value (s, passed[i], value);
+  }
+  return s;
+}
+
+/* Fields in buffers of their own come out as interleaved frames. */
+static gboolean
+takes_interleaved (const GstStructure * downstream)
+{
+  GstStructure *ours = gst_structure_new (MEDIA_TYPE, "interlace-mode",
+      G_TYPE_STRING, "interleaved", NULL);
+  const gboolean takes = gst_structure_can_intersect (downstream, ours);
+
+  gst_structure_free (ours);
+  return takes;
+}
+
+/* What one structure of downstream's caps leaves to upstream. 4:2:2 stands
+ * apart and first: who can make anything shall not end at 4444 by chance.
+ * Within each, the order is upstream's. */
+static void
+append_raw (GstCaps * caps, PnvProfile profile, const GstStructure * downstream,
+    gboolean alternate)
+{
   static const PnvChroma chromas[] = { PNV_CHROMA_422, PNV_CHROMA_444 };
   PnvProfile allowed[GST_PRORES_NV_N_PROFILES];
   const guint n_allowed = add_profiles (downstream, allowed, 0);
 
+  if (alternate && !takes_interleaved (downstream))
+    return;
   for (guint c = 0; c < G_N_ELEMENTS (chromas); c++) {
     gboolean want = FALSE;
-    GstStructure *s;
 
     for (guint i = 0; i < n_allowed; i++)
       want |= gst_prores_nv_profile_chroma (allowed[i]) == chromas[c]
           && (profile == PNV_PROFILE_AUTO || profile == allowed[i]);
     if (!want)
       continue;
-    s = raw_structure (chromas[c] == PNV_CHROMA_422,
-        chromas[c] == PNV_CHROMA_444);
-    for (guint i = 0; i < G_N_ELEMENTS (passed); i++) {
-      const GValue *value = gst_structure_get_value (downstream, passed[i]);
-      if (value)
-        gst_structure_set_value (s, passed[i], value);
-    }
-    gst_caps_append_structure (caps, s);
+    if (alternate)
+      append_alternate (caps, raw_for_downstream (downstream, chromas[c]));
+    else
+      gst_caps_append_structure (caps, raw_for_downstream (downstream,
+              chromas[c]));
   }
 }
 
@@ -233,9 +286,11 @@ gst_prores_nv_sink_caps (PnvProfile profile, const GstCaps * downstream)
 
   if (gst_caps_is_any (downstream))
     downstream = any;
-  for (guint i = 0; i < gst_caps_get_size (downstream); i++)
-    if (structure_is_ours (downstream, i))
-      append_raw (caps, profile, gst_caps_get_structure (downstream, i));
+  for (guint alternate = 0; alternate < 2; alternate++)
+    for (guint i = 0; i < gst_caps_get_size (downstream); i++)
+      if (structure_is_ours (downstream, i))
+        append_raw (caps, profile, gst_caps_get_structure (downstream, i),
+            alternate);
 
   result = gst_caps_intersect_full (caps, template, GST_CAPS_INTERSECT_FIRST);
   gst_caps_unref (caps);
@@ -245,7 +300,7 @@ gst_prores_nv_sink_caps (PnvProfile profile, const GstCaps * downstream)
 }
 
 GstCaps *
-gst_prores_nv_src_caps (PnvProfile profile)
+gst_prores_nv_src_caps (PnvProfile profile, gboolean has_alpha)
 {
   GstCaps *caps = gst_caps_new_simple (MEDIA_TYPE,
       "variant", G_TYPE_STRING, pnv_profile_name (profile), NULL);
@@ -253,26 +308,8 @@ gst_prores_nv_src_caps (PnvProfile profile)
   /* 24 says that 4:4:4 comes without alpha: muxers assume 32 otherwise, and
    * players blend what is marked so. */
   if (gst_prores_nv_profile_chroma (profile) == PNV_CHROMA_444)
-    gst_caps_set_simple (caps, "depth", G_TYPE_INT, 24, NULL);
+    gst_caps_set_simple (caps, "depth", G_TYPE_INT, has_alpha ? 32 : 24, NULL);
   return caps;
-}
-
-gboolean
-gst_prores_nv_is_full_range (const GstVideoInfo * info)
-{
-  return info->colorimetry.range == GST_VIDEO_COLOR_RANGE_0_255;
-}
-
-const gchar *
-gst_prores_nv_full_range_cure (const GstVideoInfo * info)
-{
-  /* videoconvert (seen in 1.22) leaves the range as it is when nothing but
-   * the range changes between two Y'CbCr formats. A change of matrix makes it
-   * convert, and so does a step through RGB. */
-  if (info->colorimetry.matrix != GST_VIDEO_COLOR_MATRIX_BT709)
-    return "videoconvert ! video/x-raw,colorimetry=bt709";
-  return "videoconvert ! video/x-raw,format=ARGB64 ! "
-      "videoconvert ! video/x-raw,colorimetry=bt709";
 }
 
 GstVideoColorimetry
@@ -280,6 +317,9 @@ gst_prores_nv_colorimetry (const GstVideoColorimetry * colorimetry)
 {
   GstVideoColorimetry c = *colorimetry;
 
+  /* Full range is converted: the stream is video range. */
+  if (c.range == GST_VIDEO_COLOR_RANGE_0_255)
+    c.range = GST_VIDEO_COLOR_RANGE_16_235;
   switch (c.transfer) {
     case GST_VIDEO_TRANSFER_BT601:
     case GST_VIDEO_TRANSFER_BT2020_10:
@@ -307,15 +347,18 @@ gst_prores_nv_src_colorimetry (const GstVideoColorimetry * colorimetry,
     const GstCaps * downstream)
 {
   GstVideoColorimetry legal = gst_prores_nv_colorimetry (colorimetry);
+  GstVideoColorimetry as_input = *colorimetry;
   gchar *name = gst_video_colorimetry_to_string (&legal);
   GstCaps *caps;
 
+  /* The input's own words, but for the range. */
+  as_input.range = legal.range;
   if (!name)
-    return *colorimetry;
+    return as_input;
   caps = gst_caps_new_simple (MEDIA_TYPE, "colorimetry", G_TYPE_STRING, name,
       NULL);
   if (!gst_caps_can_intersect (caps, downstream))
-    legal = *colorimetry;
+    legal = as_input;
   gst_caps_unref (caps);
   g_free (name);
   return legal;
@@ -362,6 +405,8 @@ gst_prores_nv_params_from_info (PnvParams * params, const GstVideoInfo * info)
   params->height = info->height;
   params->chroma = format->chroma;
   params->depth = format->depth;
+  if (info->colorimetry.range == GST_VIDEO_COLOR_RANGE_0_255)
+    params->range = PNV_RANGE_FULL;
   params->par_n = info->par_n;
   params->par_d = info->par_d;
   set_color_codes (params, &info->colorimetry);

@@ -18,6 +18,7 @@ typedef struct
   GstVideoFormat format;
   PnvChroma chroma;
   gint depth;                   /* bits of a sample */
+  gboolean has_alpha;
 } GstProresNvFormat;
 
 /* NULL for a format that is not taken. */
@@ -49,16 +50,10 @@ guint gst_prores_nv_profiles_allowed (const GstCaps * downstream,
 PnvProfile gst_prores_nv_profile_choose (PnvChroma chroma,
     const PnvProfile * allowed, guint n_allowed);
 
-/* Source caps of @profile, without what GstVideoEncoder fills in itself from
- * the state: size, rate, aspect, interlacing, colour, HDR. */
-GstCaps *gst_prores_nv_src_caps (PnvProfile profile);
-
-/* TRUE if the samples use the whole range of codes, as in JPEG. */
-gboolean gst_prores_nv_is_full_range (const GstVideoInfo * info);
-
-/* Elements that turn full range video of @info into video range, for a
- * pipeline description. */
-const gchar *gst_prores_nv_full_range_cure (const GstVideoInfo * info);
+/* Source caps of @profile, coded with or without alpha, without what
+ * GstVideoEncoder fills in itself from the state: size, rate, aspect,
+ * interlacing, colour, HDR. */
+GstCaps *gst_prores_nv_src_caps (PnvProfile profile, gboolean has_alpha);
 
 /* The same colours, said with the codes that ProRes and QuickTime know where
  * H.273 has several codes for one meaning. */
@@ -70,7 +65,7 @@ GstVideoColorimetry gst_prores_nv_colorimetry (const GstVideoColorimetry *
 GstVideoColorimetry gst_prores_nv_src_colorimetry (const GstVideoColorimetry *
     colorimetry, const GstCaps * downstream);
 
-/* Size, sampling, rate, aspect and colour codes of @info, which has a format
+/* Size, sampling, range, rate, aspect and colour codes of @info, which has a format
  * that gst_prores_nv_format_find() knows. Other fields are left alone. */
 void gst_prores_nv_params_from_info (PnvParams * params,
     const GstVideoInfo * info);

@@ -4,9 +4,13 @@
  * @title: proresnvenc
  *
  * Encodes raw video to Apple ProRes (SMPTE RDD 36): 422 Proxy, LT, 422 and HQ
- * from 4:2:2 video, 4444 and 4444 XQ from 4:4:4 video, of 8, 10 or 12 bits.
- * #GstQTMux makes a .mov file of the result. Every frame stands alone, so a
- * file can be cut anywhere.
+ * from 4:2:2 video, 4444 and 4444 XQ from 4:4:4 video with or without alpha, of
+ * 8 to 16 bits, progressive or interlaced. Full range video is brought to the
+ * video range that ProRes holds. #GstQTMux makes a .mov file of the result.
+ * Every frame stands alone, so a file can be cut anywhere.
+ *
+ * With rate-control=target, the default, a frame takes the data rate that Apple
+ * publishes for its profile and size, never more, and less where it is easy.
  *
  * ## Example launch lines
  *
@@ -27,23 +31,32 @@
 #include "gstproresnvenc.h"
 
 #include "gstproresnvcaps.h"
+#include "gstproresnvfields.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_prores_nv_enc_debug);
 #define GST_CAT_DEFAULT gst_prores_nv_enc_debug
 
-/* 0 is kept for a data rate as target. */
-typedef enum
-{
-  RATE_CONTROL_CONSTANT_QUANTIZER = 1
-} RateControl;
+#define ALPHA_BITS_AUTO -1
 
 /* One frame between handle_frame() and the end of its coding. */
 typedef struct
 {
   GstVideoCodecFrame *frame;
+  GstVideoCodecFrame *partner;  /* of the second field, in alternate video */
   gboolean late;                /* not to be coded: only told, in its turn */
-  GstVideoFrame video;          /* mapped, unless late */
+  GstVideoFrame video[2];       /* mapped, unless late; [1] is the partner's */
 } Slot;
+
+/* What is told of the frames so far. */
+typedef struct
+{
+  guint64 frames, dropped, bytes, max_bytes;
+  guint64 target_bytes;         /* of all frames that had a target */
+  guint64 filled_bytes;         /* what those took of it, alpha aside */
+  guint64 quantizers;           /* sum of the frames' means, in halves */
+  guint min_quantizer, max_quantizer;
+  guint64 raised;               /* frames over their constant quantizer */
+} Stats;
 
 struct _GstProresNvEnc
 {
@@ -51,18 +64,26 @@ struct _GstProresNvEnc
 
   /* Properties, under the object lock; an encoder is opened with them. */
   PnvProfile profile;
-  RateControl rate_control;
-  guint quantizer, mbs_per_slice, threads, pipeline_depth;
+  PnvRateControl rate_control;
+  PnvRounding quantization;
+  guint quantizer, min_quantizer, max_quantizer, bitrate, max_frame_size;
+  guint mbs_per_slice, threads, pipeline_depth;
+  gint alpha_bits;
   PnvBackend backend;
   gchar *encoder_id;
 
   /* Written by the streaming thread while no frame is held. */
   PnvEncoder *enc;
   GstVideoInfo info;
+  GstVideoCodecState *input;    /* until the source pad has its caps */
   guint depth;                  /* frames in flight, and slots in use */
   guint tail;                   /* slot of the next frame */
+  PnvInterlace order;           /* of fields, as the source caps say it */
+  gboolean order_warned;
+  GstVideoCodecFrame *first_field;      /* waits for its partner */
 
   guint head;                   /* the pushing task's: slot of the oldest */
+  PnvPacket packet;             /* of the frame that is pushed, but its data */
   Slot slots[PNV_MAX_FRAMES_IN_FLIGHT];
 
   /* All below is under this lock. The stream lock is never taken inside. */
@@ -73,7 +94,7 @@ struct _GstProresNvEnc
   gboolean flushing;            /* since FLUSH_START: push nothing */
   gboolean stopping;            /* the task ends, nobody waits */
   GstFlowReturn flow;           /* of the last push, for handle_frame() */
-  guint64 n_frames, n_dropped, n_bytes, max_bytes;
+  Stats stats;
   const gchar *backend_name;
 };
 
@@ -82,7 +103,13 @@ enum
   PROP_0,
   PROP_PROFILE,
   PROP_RATE_CONTROL,
+  PROP_QUANTIZATION,
   PROP_QUANTIZER,
+  PROP_MIN_QUANTIZER,
+  PROP_MAX_QUANTIZER,
+  PROP_BITRATE,
+  PROP_MAX_FRAME_SIZE,
+  PROP_ALPHA_BITS,
   PROP_MBS_PER_SLICE,
   PROP_THREADS,
   PROP_PIPELINE_DEPTH,
@@ -92,8 +119,14 @@ enum
 };
 
 #define DEFAULT_PROFILE PNV_PROFILE_AUTO
-#define DEFAULT_RATE_CONTROL RATE_CONTROL_CONSTANT_QUANTIZER
+#define DEFAULT_RATE_CONTROL PNV_RATE_TARGET
+#define DEFAULT_QUANTIZATION PNV_ROUNDING_DEAD_ZONE
 #define DEFAULT_QUANTIZER 4
+#define DEFAULT_MIN_QUANTIZER 0
+#define DEFAULT_MAX_QUANTIZER 0
+#define DEFAULT_BITRATE 0
+#define DEFAULT_MAX_FRAME_SIZE 0
+#define DEFAULT_ALPHA_BITS ALPHA_BITS_AUTO
 #define DEFAULT_MBS_PER_SLICE 8
 #define DEFAULT_THREADS 0
 #define DEFAULT_PIPELINE_DEPTH 0
@@ -158,14 +191,59 @@ gst_prores_nv_enc_rate_control_get_type (void)
 {
   static GType type = 0;
   static const GEnumValue values[] = {
-    {RATE_CONTROL_CONSTANT_QUANTIZER, "One quantizer, sizes as they come",
+    {PNV_RATE_CONSTANT_QUANTIZER, "One quantizer, sizes as they come",
         "constant-quantizer"},
+    {PNV_RATE_TARGET, "As near the target as the frame allows, never over",
+        "target"},
     {0, NULL, NULL}
   };
 
   if (g_once_init_enter (&type))
     g_once_init_leave (&type,
         g_enum_register_static ("GstProresNvEncRateControl", values));
+  return type;
+}
+
+#define GST_TYPE_PRORES_NV_ENC_QUANTIZATION \
+    (gst_prores_nv_enc_quantization_get_type ())
+static GType
+gst_prores_nv_enc_quantization_get_type (void)
+{
+  static GType type = 0;
+  static const GEnumValue values[] = {
+    {PNV_ROUNDING_DEAD_ZONE, "Small levels give way among small ones: "
+          "most picture for the bits", "dead-zone"},
+    {PNV_ROUNDING_NEAREST, "To the nearest level: most exact at a quantizer",
+        "nearest"},
+    {PNV_ROUNDING_OPTIMAL, "Each level weighed against its bits: slower, "
+          "a little better", "optimal"},
+    {0, NULL, NULL}
+  };
+
+  if (g_once_init_enter (&type))
+    g_once_init_leave (&type,
+        g_enum_register_static ("GstProresNvEncQuantization", values));
+  return type;
+}
+
+#define GST_TYPE_PRORES_NV_ENC_ALPHA_BITS \
+    (gst_prores_nv_enc_alpha_bits_get_type ())
+static GType
+gst_prores_nv_enc_alpha_bits_get_type (void)
+{
+  static GType type = 0;
+  static const GEnumValue values[] = {
+    {ALPHA_BITS_AUTO, "16 where the input has alpha and the profile can "
+          "carry it, else none", "auto"},
+    {0, "No alpha", "0"},
+    {8, "8 bits", "8"},
+    {16, "16 bits", "16"},
+    {0, NULL, NULL}
+  };
+
+  if (g_once_init_enter (&type))
+    g_once_init_leave (&type,
+        g_enum_register_static ("GstProresNvEncAlphaBits", values));
   return type;
 }
 
@@ -256,6 +334,87 @@ install_properties (GObjectClass * object_class)
           1, 224, DEFAULT_QUANTIZER, flags));
 
   /**
+   * GstProresNvEnc:quantization:
+   *
+   * How a coefficient between two levels is rounded.
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (object_class, PROP_QUANTIZATION,
+      g_param_spec_enum ("quantization", "Quantization",
+          "How coefficients are rounded to levels",
+          GST_TYPE_PRORES_NV_ENC_QUANTIZATION, DEFAULT_QUANTIZATION, flags));
+
+  /**
+   * GstProresNvEnc:min-quantizer:
+   *
+   * Where easy frames stop with rate-control=target, and are smaller than the
+   * target.
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (object_class, PROP_MIN_QUANTIZER,
+      g_param_spec_uint ("min-quantizer", "Smallest quantizer",
+          "Finest quantizer of rate-control=target, "
+          "0 = the profile's: 4 for proxy, else 1",
+          0, 224, DEFAULT_MIN_QUANTIZER, flags));
+
+  /**
+   * GstProresNvEnc:max-quantizer:
+   *
+   * A frame passes its target rather than this, and this rather than its
+   * maximum.
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (object_class, PROP_MAX_QUANTIZER,
+      g_param_spec_uint ("max-quantizer", "Largest quantizer",
+          "Coarsest quantizer that rate-control=target takes for its target, "
+          "0 = no bound", 0, 224, DEFAULT_MAX_QUANTIZER, flags));
+
+  /**
+   * GstProresNvEnc:bitrate:
+   *
+   * Alpha is not counted in it. It needs a frame rate in the caps.
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (object_class, PROP_BITRATE,
+      g_param_spec_uint ("bitrate", "Bitrate",
+          "Target of rate-control=target in kbit/s, "
+          "0 = Apple's for the profile, the size and the rate",
+          0, G_MAXINT, DEFAULT_BITRATE, flags));
+
+  /**
+   * GstProresNvEnc:max-frame-size:
+   *
+   * Hard maximum of a frame in bytes, alpha included. With 0 the target is the
+   * maximum for all but alpha, which is lossless and comes on top.
+   *
+   * A frame that cannot be made to fit is an error when this is set, and a
+   * warning when it is 0.
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (object_class, PROP_MAX_FRAME_SIZE,
+      g_param_spec_uint ("max-frame-size", "Largest frame size",
+          "Hard maximum of a frame in bytes, alpha included, "
+          "0 = the target, without alpha",
+          0, G_MAXUINT32, DEFAULT_MAX_FRAME_SIZE, flags));
+
+  /**
+   * GstProresNvEnc:alpha-bits:
+   *
+   * Alpha is coded without loss.
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (object_class, PROP_ALPHA_BITS,
+      g_param_spec_enum ("alpha-bits", "Alpha bits",
+          "Bits of coded alpha; only 4444 and 4444xq have it",
+          GST_TYPE_PRORES_NV_ENC_ALPHA_BITS, DEFAULT_ALPHA_BITS, flags));
+
+  /**
    * GstProresNvEnc:mbs-per-slice:
    *
    * Since: 0.1
@@ -311,8 +470,12 @@ install_properties (GObjectClass * object_class)
    *
    * Since the last start: "frames" (guint64) encoded and handed on, "dropped"
    * (guint64) that were late, "bytes" (guint64) in total, "mean-frame-size"
-   * and "max-frame-size" (guint64) in bytes, "backend" (string) in use, "none"
-   * before there is one.
+   * and "max-frame-size" (guint64) in bytes, "mean-target-size" (guint64) that
+   * the frames aimed at and "fill" (double) of it that they took, alpha aside,
+   * both 0 without a target; "mean-quantizer" (double), "min-quantizer" and
+   * "max-quantizer" (guint) of the frames; "raised" (guint64) frames that took
+   * a larger quantizer than the constant one to keep to max-frame-size;
+   * "backend" (string) in use, "none" before there is one.
    *
    * Since: 0.1
    */
@@ -368,6 +531,8 @@ gst_prores_nv_enc_class_init (GstProresNvEncClass * klass)
 
   gst_type_mark_as_plugin_api (GST_TYPE_PRORES_NV_ENC_PROFILE, 0);
   gst_type_mark_as_plugin_api (GST_TYPE_PRORES_NV_ENC_RATE_CONTROL, 0);
+  gst_type_mark_as_plugin_api (GST_TYPE_PRORES_NV_ENC_QUANTIZATION, 0);
+  gst_type_mark_as_plugin_api (GST_TYPE_PRORES_NV_ENC_ALPHA_BITS, 0);
   gst_type_mark_as_plugin_api (GST_TYPE_PRORES_NV_ENC_MBS_PER_SLICE, 0);
   gst_type_mark_as_plugin_api (GST_TYPE_PRORES_NV_ENC_BACKEND, 0);
 }
@@ -380,7 +545,13 @@ gst_prores_nv_enc_init (GstProresNvEnc * self)
 
   self->profile = DEFAULT_PROFILE;
   self->rate_control = DEFAULT_RATE_CONTROL;
+  self->quantization = DEFAULT_QUANTIZATION;
   self->quantizer = DEFAULT_QUANTIZER;
+  self->min_quantizer = DEFAULT_MIN_QUANTIZER;
+  self->max_quantizer = DEFAULT_MAX_QUANTIZER;
+  self->bitrate = DEFAULT_BITRATE;
+  self->max_frame_size = DEFAULT_MAX_FRAME_SIZE;
+  self->alpha_bits = DEFAULT_ALPHA_BITS;
   self->mbs_per_slice = DEFAULT_MBS_PER_SLICE;
   self->threads = DEFAULT_THREADS;
   self->pipeline_depth = DEFAULT_PIPELINE_DEPTH;
@@ -428,22 +599,37 @@ packet_to_buffer (const PnvPacket * packet)
   return buffer;
 }
 
+/* Ends the mapping of what a slot holds. */
+static void
+unmap_slot (Slot * slot)
+{
+  gst_video_frame_unmap (&slot->video[0]);
+  if (slot->partner)
+    gst_video_frame_unmap (&slot->video[1]);
+}
+
 /* Waits until the oldest frame is coded, and frees its slot. The frame comes
- * with its packet, without one if it is late or its coding failed. */
+ * with its packet, without one if it is late or its coding failed, and with the
+ * frame of its second field if that has one of its own. */
 static GstVideoCodecFrame *
-take_oldest (GstProresNvEnc * self)
+take_oldest (GstProresNvEnc * self, GstVideoCodecFrame ** partner)
 {
   Slot *slot = &self->slots[self->head];
   GstVideoCodecFrame *frame = slot->frame;
 
+  *partner = slot->partner;
+  memset (&self->packet, 0, sizeof self->packet);
   if (!slot->late) {
     PnvPacket packet = { 0 };
     PnvStatus status = pnv_collect (self->enc, &packet);
 
     g_assert (packet.tag == slot);
-    gst_video_frame_unmap (&slot->video);
+    unmap_slot (slot);
     if (status == PNV_OK) {
       frame->output_buffer = packet_to_buffer (&packet);
+      self->packet = packet;
+      self->packet.data = NULL;
+      self->packet.owner = NULL;
     } else {
       GST_ELEMENT_WARNING (self, STREAM, ENCODE,
           ("A frame could not be encoded and is missing from the result."),
@@ -472,6 +658,47 @@ discard_frame (GstProresNvEnc * self, GstVideoCodecFrame * frame)
   return gst_video_encoder_finish_frame (GST_VIDEO_ENCODER (self), frame);
 }
 
+/* The size of a frame that no quantizer could make small enough. Where the
+ * user set the maximum, a frame that passes it must not go out. */
+static GstFlowReturn
+check_size (GstProresNvEnc * self, const GstVideoCodecFrame * frame)
+{
+  const PnvPacket *packet = &self->packet;
+
+  if (!packet->over_limit)
+    return GST_FLOW_OK;
+  if (pnv_params (self->enc)->max_frame_bytes > 0) {
+    GST_ELEMENT_ERROR (self, STREAM, ENCODE,
+        ("A frame takes %" G_GSIZE_FORMAT " bytes even at the coarsest "
+            "quantizer, and max-frame-size is %u. Set a larger one.",
+            packet->size, packet->limit_bytes),
+        ("frame at %" GST_TIME_FORMAT, GST_TIME_ARGS (frame->pts)));
+    return GST_FLOW_ERROR;
+  }
+  GST_ELEMENT_WARNING (self, STREAM, ENCODE,
+      ("A frame takes %" G_GSIZE_FORMAT " bytes even at the coarsest "
+          "quantizer, more than its target of %u.", packet->size,
+          packet->limit_bytes),
+      ("frame at %" GST_TIME_FORMAT, GST_TIME_ARGS (frame->pts)));
+  return GST_FLOW_OK;
+}
+
+/* Pushes a frame, or lets one without a packet be told as dropped, in a QoS
+ * message. */
+static GstFlowReturn
+push_frame (GstProresNvEnc * self, GstVideoCodecFrame * frame)
+{
+  GstFlowReturn flow = check_size (self, frame);
+
+  if (flow != GST_FLOW_OK) {
+    discard_frame (self, frame);
+    return flow;
+  }
+  /* RDD 36 has no other frames. */
+  GST_VIDEO_CODEC_FRAME_SET_SYNC_POINT (frame);
+  return gst_video_encoder_finish_frame (GST_VIDEO_ENCODER (self), frame);
+}
+
 /* Task of the source pad: pushes each frame as soon as it is coded. It is the
  * only one to push while frames are held, so their order and that of the
  * events between them is kept. */
@@ -479,8 +706,7 @@ static void
 gst_prores_nv_enc_loop (gpointer data)
 {
   GstProresNvEnc *self = data;
-  GstVideoEncoder *encoder = data;
-  GstVideoCodecFrame *frame;
+  GstVideoCodecFrame *frame, *partner;
   GstFlowReturn flow;
   gboolean discard;
 
@@ -494,22 +720,17 @@ gst_prores_nv_enc_loop (gpointer data)
   }
   g_mutex_unlock (&self->lock);
 
-  frame = take_oldest (self);
+  frame = take_oldest (self, &partner);
 
   g_mutex_lock (&self->lock);
   discard = self->flushing || self->stopping || self->flow != GST_FLOW_OK;
   if (!frame->output_buffer && !discard)
-    self->n_dropped++;
+    self->stats.dropped++;
   g_mutex_unlock (&self->lock);
 
-  if (discard) {
-    flow = discard_frame (self, frame);
-  } else {
-    /* RDD 36 has no other frames. A frame without a buffer is told as
-     * dropped, in a QoS message. */
-    GST_VIDEO_CODEC_FRAME_SET_SYNC_POINT (frame);
-    flow = gst_video_encoder_finish_frame (encoder, frame);
-  }
+  flow = discard ? discard_frame (self, frame) : push_frame (self, frame);
+  if (partner)
+    discard_frame (self, partner);
 
   g_mutex_lock (&self->lock);
   self->pushing = FALSE;
@@ -612,7 +833,7 @@ gst_prores_nv_enc_start (GstVideoEncoder * encoder)
   g_mutex_lock (&self->lock);
   self->flushing = self->stopping = FALSE;
   self->flow = GST_FLOW_OK;
-  self->n_frames = self->n_dropped = self->n_bytes = self->max_bytes = 0;
+  memset (&self->stats, 0, sizeof self->stats);
   g_mutex_unlock (&self->lock);
   return TRUE;
 }
@@ -623,8 +844,14 @@ gst_prores_nv_enc_stop (GstVideoEncoder * encoder)
   GstProresNvEnc *self = GST_PRORES_NV_ENC (encoder);
 
   gst_pad_stop_task (GST_VIDEO_ENCODER_SRC_PAD (self));
-  while (self->n_queued > 0)
-    gst_video_codec_frame_unref (take_oldest (self));
+  while (self->n_queued > 0) {
+    GstVideoCodecFrame *partner;
+
+    gst_video_codec_frame_unref (take_oldest (self, &partner));
+    g_clear_pointer (&partner, gst_video_codec_frame_unref);
+  }
+  g_clear_pointer (&self->first_field, gst_video_codec_frame_unref);
+  g_clear_pointer (&self->input, gst_video_codec_state_unref);
   self->pushing = FALSE;
   pnv_close (&self->enc);
   return TRUE;
@@ -663,25 +890,33 @@ gst_prores_nv_enc_getcaps (GstVideoEncoder * encoder, GstCaps * filter)
   return caps;
 }
 
-/* What the caps say that no profile can carry. */
+/* What the caps say that no frame can carry, or not every player read. */
 static gboolean
 check_info (GstProresNvEnc * self, const GstVideoInfo * info,
     const GstCaps * caps)
 {
-  if (GST_VIDEO_INFO_INTERLACE_MODE (info) !=
-      GST_VIDEO_INTERLACE_MODE_PROGRESSIVE) {
+  const gint height = GST_VIDEO_INFO_HEIGHT (info);
+
+  if (GST_VIDEO_INFO_INTERLACE_MODE (info) ==
+      GST_VIDEO_INTERLACE_MODE_PROGRESSIVE)
+    return TRUE;
+  if (GST_VIDEO_INFO_INTERLACE_MODE (info) == GST_VIDEO_INTERLACE_MODE_FIELDS) {
     GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
-        ("Interlaced video cannot be encoded yet. Put deinterlace before "
-            "proresnvenc."), ("caps %" GST_PTR_FORMAT, caps));
+        ("Video of interlace-mode=fields cannot be encoded. Put deinterlace "
+            "before proresnvenc."), ("caps %" GST_PTR_FORMAT, caps));
     return FALSE;
   }
-  if (gst_prores_nv_is_full_range (info)) {
+  if (height < 2) {
     GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
-        ("ProRes holds video range, this video is full range. Put \"%s\" "
-            "before proresnvenc.", gst_prores_nv_full_range_cure (info)),
+        ("A frame of one row has no two fields. Set interlace-mode=progressive "
+            "in its caps."), ("caps %" GST_PTR_FORMAT, caps));
+    return FALSE;
+  }
+  if (height % 32 == 1)
+    GST_ELEMENT_WARNING (self, STREAM, WRONG_TYPE,
+        ("Interlaced video of %d rows is coded as the standard says, but "
+            "FFmpeg cannot read it. Crop or add a row to be safe.", height),
         ("caps %" GST_PTR_FORMAT, caps));
-    return FALSE;
-  }
   return TRUE;
 }
 
@@ -751,9 +986,39 @@ log_function (gpointer opaque, PnvLogLevel level, const char *text)
   GST_CAT_LEVEL_LOG (GST_CAT_DEFAULT, levels[level], opaque, "%s", text);
 }
 
+/* Bits of alpha to code. What cannot be had is told once, not refused: a
+ * picture without its alpha is still one. */
+static gint
+choose_alpha_bits (GstProresNvEnc * self, PnvProfile profile)
+{
+  const GstProresNvFormat *format =
+      gst_prores_nv_format_find (GST_VIDEO_INFO_FORMAT (&self->info));
+  const gboolean carries =
+      gst_prores_nv_profile_chroma (profile) == PNV_CHROMA_444;
+  gint bits;
+
+  GST_OBJECT_LOCK (self);
+  bits = self->alpha_bits;
+  GST_OBJECT_UNLOCK (self);
+
+  if (bits == ALPHA_BITS_AUTO)
+    return format->has_alpha && carries ? 16 : 0;
+  if (bits != 0 && (!format->has_alpha || !carries)) {
+    GST_ELEMENT_WARNING (self, STREAM, WRONG_TYPE,
+        ("No alpha is coded in spite of alpha-bits=%d: %s. Set "
+            "alpha-bits=auto.", bits, carries ? "the video has none" :
+            "only profiles 4444 and 4444xq carry it"),
+        ("format %s, profile %s", GST_VIDEO_INFO_NAME (&self->info),
+            pnv_profile_name (profile)));
+    return 0;
+  }
+  return bits;
+}
+
 /* Opens the core for this video, with what the properties say now. */
 static gboolean
-open_encoder (GstProresNvEnc * self, PnvProfile profile, const GstCaps * caps)
+open_encoder (GstProresNvEnc * self, PnvProfile profile, gint alpha_bits,
+    const GstCaps * caps)
 {
   PnvParams params = { 0 };
   gchar error[PNV_ERROR_BYTES] = "", *id;
@@ -762,7 +1027,14 @@ open_encoder (GstProresNvEnc * self, PnvProfile profile, const GstCaps * caps)
   gst_prores_nv_params_from_info (&params, &self->info);
   params.profile = profile;
   GST_OBJECT_LOCK (self);
+  params.rate_control = self->rate_control;
+  params.rounding = self->quantization;
   params.quantizer = self->quantizer;
+  params.min_quantizer = self->min_quantizer;
+  params.max_quantizer = self->max_quantizer;
+  params.bitrate = self->bitrate;
+  params.max_frame_bytes = self->max_frame_size;
+  params.alpha_bits = alpha_bits;
   params.mbs_per_slice = self->mbs_per_slice;
   params.threads = self->threads;
   params.frames_in_flight = self->pipeline_depth;
@@ -804,18 +1076,37 @@ open_encoder (GstProresNvEnc * self, PnvProfile profile, const GstCaps * caps)
 /* A frame goes out as soon as it is coded. How long that takes is unknown, but
  * each input waits until fewer than depth frames are in flight: where encoding
  * keeps up with the source, no frame stays longer than depth frame durations,
- * at depth 1 never beyond the arrival of the next one. An unknown rate gives
- * no duration, and none is guessed. */
+ * at depth 1 never beyond the arrival of the next one. A first field waits half
+ * a frame for its second. An unknown rate gives no duration, and none is
+ * guessed. */
 static void
 report_latency (GstProresNvEnc * self)
 {
   GstClockTime min = 0, max = GST_CLOCK_TIME_NONE;
   const GstVideoInfo *info = &self->info;
+  const guint halves =
+      2 * self->depth + (gst_prores_nv_fields_alternate (info) ? 1 : 0);
 
   if (info->fps_n > 0 && !(info->flags & GST_VIDEO_FLAG_VARIABLE_FPS))
-    min = max = gst_util_uint64_scale (self->depth * GST_SECOND, info->fps_d,
-        info->fps_n);
+    min = max = gst_util_uint64_scale (halves * GST_SECOND, info->fps_d,
+        2 * info->fps_n);
   gst_video_encoder_set_latency (GST_VIDEO_ENCODER (self), min, max);
+}
+
+/* A bitrate that is aimed at is a tag; what a constant quantizer gives nobody
+ * knows before. A tag of former caps is taken back. */
+static void
+tag_bitrate (GstProresNvEnc * self)
+{
+  const PnvParams *params = pnv_params (self->enc);
+  const guint bits = MIN ((guint) params->bitrate, G_MAXUINT / 1000) * 1000;
+  GstTagList *tags = NULL;
+
+  if (params->rate_control == PNV_RATE_TARGET && bits > 0)
+    tags = gst_tag_list_new (GST_TAG_BITRATE, bits, NULL);
+  gst_video_encoder_merge_tags (GST_VIDEO_ENCODER (self), tags,
+      GST_TAG_MERGE_REPLACE);
+  g_clear_pointer (&tags, gst_tag_list_unref);
 }
 
 /* Whether the caps of the source pad arrived: the event that carries them is
@@ -838,34 +1129,61 @@ peer_has_caps (GstPad * pad)
   return equal;
 }
 
-/* TRUE as well while downstream flushes: finish_frame() negotiates again. */
+/* Gives the source pad its caps. TRUE as well while downstream flushes:
+ * finish_frame() negotiates again. */
 static gboolean
-negotiate_output (GstProresNvEnc * self, GstVideoCodecState * input,
-    PnvProfile profile, const GstCaps * downstream)
+negotiate_output (GstProresNvEnc * self)
 {
   GstVideoEncoder *encoder = GST_VIDEO_ENCODER (self);
   GstPad *pad = GST_VIDEO_ENCODER_SRC_PAD (self);
-  GstVideoCodecState *output = gst_video_encoder_set_output_state (encoder,
-      gst_prores_nv_src_caps (profile), input);
+  const PnvParams *params = pnv_params (self->enc);
+  GstCaps *downstream = downstream_caps (self);
+  GstVideoCodecState *input = g_steal_pointer (&self->input), *output;
+  gboolean done;
 
+  output = gst_video_encoder_set_output_state (encoder,
+      gst_prores_nv_src_caps (params->profile, params->alpha_bits > 0), input);
   output->info.colorimetry =
       gst_prores_nv_src_colorimetry (&input->info.colorimetry, downstream);
   /* Where the caps say nothing, a GstVideoInfo has a guess. */
   if (!gst_structure_has_field (gst_caps_get_structure (input->caps, 0),
           "chroma-site"))
     output->info.chroma_site = GST_VIDEO_CHROMA_SITE_UNKNOWN;
+  /* Both fields come in one frame, whatever they came in. */
+  if (gst_prores_nv_fields_alternate (&input->info))
+    GST_VIDEO_INFO_INTERLACE_MODE (&output->info) =
+        GST_VIDEO_INTERLACE_MODE_INTERLEAVED;
+  GST_VIDEO_INFO_FIELD_ORDER (&output->info) =
+      gst_prores_nv_fields_order (self->order);
   gst_video_codec_state_unref (output);
 
-  if ((gst_video_encoder_negotiate (encoder) && peer_has_caps (pad))
-      || GST_PAD_IS_FLUSHING (pad))
-    return TRUE;
-  GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
-      ("Downstream refuses this ProRes video. Change the caps before or after "
-          "proresnvenc; a file, once begun, keeps its size."),
-      ("input caps %" GST_PTR_FORMAT ", profile %s, downstream takes %"
-          GST_PTR_FORMAT, input->caps, pnv_profile_name (profile), downstream));
-  return FALSE;
+  done = (gst_video_encoder_negotiate (encoder) && peer_has_caps (pad))
+      || GST_PAD_IS_FLUSHING (pad);
+  if (!done)
+    GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
+        ("Downstream refuses this ProRes video. Change the caps before or "
+            "after proresnvenc; a file, once begun, keeps its size."),
+        ("input caps %" GST_PTR_FORMAT ", profile %s, downstream takes %"
+            GST_PTR_FORMAT, input->caps, pnv_profile_name (params->profile),
+            downstream));
+  gst_video_codec_state_unref (input);
+  gst_caps_unref (downstream);
+  return done;
 }
+
+/* Whether the order of fields has to be seen in the first buffer. */
+static gboolean
+order_is_open (GstProresNvEnc * self)
+{
+  const GstVideoInterlaceMode mode =
+      GST_VIDEO_INFO_INTERLACE_MODE (&self->info);
+
+  return self->order == PNV_PROGRESSIVE
+      && (mode == GST_VIDEO_INTERLACE_MODE_INTERLEAVED
+      || mode == GST_VIDEO_INTERLACE_MODE_ALTERNATE);
+}
+
+static GstFlowReturn code_lone_field (GstProresNvEnc * self);
 
 static gboolean
 gst_prores_nv_enc_set_format (GstVideoEncoder * encoder,
@@ -877,12 +1195,14 @@ gst_prores_nv_enc_set_format (GstVideoEncoder * encoder,
   gboolean idle, done = FALSE;
 
   /* The frames of the old format go out first, under their caps. */
+  code_lone_field (self);
   GST_VIDEO_ENCODER_STREAM_UNLOCK (self);
   idle = wait_until_idle (self);
   GST_VIDEO_ENCODER_STREAM_LOCK (self);
   if (!idle)
     return FALSE;
   pnv_close (&self->enc);
+  g_clear_pointer (&self->input, gst_video_codec_state_unref);
 
   if (!check_info (self, &state->info, state->caps)
       || !check_encoder_id (self))
@@ -898,10 +1218,15 @@ gst_prores_nv_enc_set_format (GstVideoEncoder * encoder,
     goto out;
 
   self->info = state->info;
-  if (!open_encoder (self, profile, state->caps))
+  self->order = gst_prores_nv_fields_of_caps (&self->info);
+  self->order_warned = FALSE;
+  if (!open_encoder (self, profile, choose_alpha_bits (self, profile),
+          state->caps))
     goto out;
   report_latency (self);
-  if (!negotiate_output (self, state, profile, downstream)) {
+  tag_bitrate (self);
+  self->input = gst_video_codec_state_ref (state);
+  if (!order_is_open (self) && !negotiate_output (self)) {
     pnv_close (&self->enc);
     goto out;
   }
@@ -929,71 +1254,121 @@ plane_bytes (const GstVideoFrame * video, guint plane)
   return map->data + map->size - start;
 }
 
+/* Whether a crop leaves the whole of a field: nothing says whether its rows are
+ * those of the field or of the frame, so both count. */
+static gboolean
+crop_keeps_field (const GstVideoInfo * info, const GstVideoCropMeta * crop)
+{
+  return crop->x == 0 && crop->y == 0 && crop->width == (guint) info->width
+      && (crop->height == (guint) info->height
+      || crop->height == (guint) GST_VIDEO_INFO_FIELD_HEIGHT (info));
+}
+
 /* Where in the picture the frame to code begins: GstVideoCropMeta is obeyed.
- * FALSE if what is left has not the size of the caps. */
+ * FALSE if what is left has not the size of the caps. Fields are not cropped. */
 static gboolean
 find_origin (GstProresNvEnc * self, const GstVideoFrame * video, guint * x,
     guint * y)
 {
   const GstVideoCropMeta *crop = gst_buffer_get_video_crop_meta (video->buffer);
-  const guint width = self->info.width, height = self->info.height;
+  const guint width = self->info.width;
+  const guint height = self->info.height;
   const guint video_width = GST_VIDEO_FRAME_WIDTH (video);
   const guint video_height = GST_VIDEO_FRAME_HEIGHT (video);
   const guint step = 1 << GST_VIDEO_FORMAT_INFO_W_SUB (video->info.finfo, 1);
+  const gboolean is_field = gst_prores_nv_fields_alternate (&self->info);
+  const gboolean is_woven = !is_field
+      && GST_VIDEO_INFO_IS_INTERLACED (&self->info);
 
   *x = crop ? crop->x : 0;
   *y = crop ? crop->y : 0;
-  /* The video is at least as large as the caps: map_frame(). */
-  if (!crop || (crop->width == width && crop->height == height
-          && *x % step == 0 && *x <= video_width - width
-          && *y <= video_height - height))
+  if (!crop || (is_field && crop_keeps_field (&self->info, crop)))
+    return TRUE;
+  /* The video is at least as large as the caps: map_frame(). An odd first row
+   * would swap the fields. */
+  if (!is_field && crop->width == width && crop->height == height
+      && *x % step == 0 && *x <= video_width - width
+      && *y <= video_height - height && !(is_woven && *y % 2))
     return TRUE;
 
   GST_ELEMENT_ERROR (self, STREAM, FORMAT,
       ("A frame is cropped in a way that cannot be encoded. Crop with "
-          "videocrop before proresnvenc, at a multiple of %u columns.", step),
+          "videocrop before proresnvenc, at a multiple of %u columns%s.", step,
+          is_woven ? " and of 2 rows" : ""),
       ("crop %u,%u %ux%u of %ux%u; caps %ux%u", crop->x, crop->y, crop->width,
           crop->height, video_width, video_height, width, height));
   return FALSE;
 }
 
-/* Planes and strides of a mapped frame; FALSE if they do not hold what the
- * caps promise. */
+/* Components and strides of a mapped frame or field; FALSE if they do not hold
+ * what the caps promise. */
 static gboolean
-describe_picture (GstProresNvEnc * self, const GstVideoFrame * video,
+describe_components (GstProresNvEnc * self, const GstVideoFrame * video,
     PnvPicture * picture)
 {
   const GstVideoFormatInfo *finfo = video->info.finfo;
+  const guint rows = GST_VIDEO_INFO_FIELD_HEIGHT (&self->info);
   guint x, y;
 
   if (!find_origin (self, video, &x, &y))
     return FALSE;
 
-  for (guint i = 0; i < GST_VIDEO_FRAME_N_PLANES (video); i++) {
-    const gsize stride = GST_VIDEO_FRAME_PLANE_STRIDE (video, i);
-    const gsize step = GST_VIDEO_FORMAT_INFO_PSTRIDE (finfo, i);
+  for (guint c = 0; c < GST_VIDEO_FRAME_N_COMPONENTS (video); c++) {
+    const guint plane = GST_VIDEO_FORMAT_INFO_PLANE (finfo, c);
+    const gsize stride = GST_VIDEO_FRAME_COMP_STRIDE (video, c);
+    const gsize step = GST_VIDEO_FORMAT_INFO_PSTRIDE (finfo, c);
     const gsize columns =
-        GST_VIDEO_FORMAT_INFO_SCALE_WIDTH (finfo, i, self->info.width);
-    const gsize start = y * stride + (x >> finfo->w_sub[i]) * step;
-    const gsize last = start + (self->info.height - 1) * stride;
+        GST_VIDEO_FORMAT_INFO_SCALE_WIDTH (finfo, c, self->info.width);
+    const gsize start = y * stride + (x >> finfo->w_sub[c]) * step;
+    const gsize end = start + (rows - 1) * stride + columns * step;
 
-    if (plane_bytes (video, i) < last + columns * step) {
+    if (plane_bytes (video, plane) < end) {
       GST_ELEMENT_ERROR (self, STREAM, FORMAT,
           ("A buffer is smaller than its caps say. Put videoconvert before "
               "proresnvenc, or correct the element that made it."),
           ("plane %u: %" G_GSIZE_FORMAT " bytes at stride %" G_GSIZE_FORMAT
-              ", needed %" G_GSIZE_FORMAT, i, plane_bytes (video, i), stride,
-              last + columns * step));
+              ", needed %" G_GSIZE_FORMAT, plane, plane_bytes (video, plane),
+              stride, end));
       return FALSE;
     }
-    picture->plane[i] =
-        (const guint8 *) GST_VIDEO_FRAME_PLANE_DATA (video, i) + start;
-    picture->stride[i] = stride;
+    picture->plane[c] =
+        (const guint8 *) GST_VIDEO_FRAME_COMP_DATA (video, c) + start;
+    picture->stride[c] = stride;
+    picture->step[c] = step;
   }
   return TRUE;
 }
 
-/* A frame that its buffer cannot be, whatever is in it. */
+/* A field that has no partner stands for both. */
+static gboolean
+describe_fields (GstProresNvEnc * self, const Slot * slot, PnvPicture * picture)
+{
+  PnvPicture second = *picture;
+
+  if (!describe_components (self, &slot->video[0], picture)
+      || !describe_components (self, &slot->video[slot->partner ? 1 : 0],
+          &second))
+    return FALSE;
+
+  for (guint c = 0; c < G_N_ELEMENTS (picture->plane); c++) {
+    if (picture->stride[c] != second.stride[c]) {
+      GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+          ("The two fields of a frame lie differently in memory. Put "
+              "interlace-mode=interleaved video into proresnvenc."),
+          ("component %u: strides %" G_GSSIZE_FORMAT ", %" G_GSSIZE_FORMAT, c,
+              picture->stride[c], second.stride[c]));
+      return FALSE;
+    }
+    picture->bottom[c] = picture->interlace == PNV_TOP_FIELD_FIRST ?
+        second.plane[c] : picture->plane[c];
+    if (picture->interlace == PNV_BOTTOM_FIELD_FIRST)
+      picture->plane[c] = second.plane[c];
+  }
+  return TRUE;
+}
+
+/* A frame that its buffer cannot be, whatever is in it. Of a field a meta may
+ * give its own rows, or those of the frame as the pools of GStreamer do. */
 static gboolean
 check_meta (GstProresNvEnc * self, const GstVideoMeta * meta)
 {
@@ -1001,7 +1376,7 @@ check_meta (GstProresNvEnc * self, const GstVideoMeta * meta)
 
   if (meta->format == GST_VIDEO_INFO_FORMAT (info)
       && meta->width >= (guint) info->width
-      && meta->height >= (guint) info->height)
+      && meta->height >= (guint) GST_VIDEO_INFO_FIELD_HEIGHT (info))
     return TRUE;
 
   GST_ELEMENT_ERROR (self, STREAM, FORMAT,
@@ -1018,11 +1393,15 @@ static gboolean
 map_frame (GstProresNvEnc * self, GstVideoFrame * video, GstBuffer * buffer)
 {
   const GstVideoMeta *meta = gst_buffer_get_video_meta (buffer);
+  GstVideoInfo info = self->info;
 
   if (meta && !check_meta (self, meta))
     return FALSE;
+  /* Mapping refuses a meta of less height; what a field needs is checked. */
+  if (meta)
+    info.height = MIN ((guint) info.height, meta->height);
   /* No reference: the codec frame in the slot holds the buffer. */
-  if (gst_video_frame_map (video, &self->info, buffer,
+  if (gst_video_frame_map (video, &info, buffer,
           (GstMapFlags) (GST_MAP_READ | GST_VIDEO_FRAME_MAP_FLAG_NO_REF)))
     return TRUE;
 
@@ -1039,17 +1418,55 @@ map_frame (GstProresNvEnc * self, GstVideoFrame * video, GstBuffer * buffer)
   return FALSE;
 }
 
+static gboolean
+map_slot (GstProresNvEnc * self, Slot * slot)
+{
+  if (!map_frame (self, &slot->video[0], slot->frame->input_buffer))
+    return FALSE;
+  if (!slot->partner
+      || map_frame (self, &slot->video[1], slot->partner->input_buffer))
+    return TRUE;
+  gst_video_frame_unmap (&slot->video[0]);
+  return FALSE;
+}
+
+/* The source caps keep the order that they began with. */
+static void
+check_order (GstProresNvEnc * self, PnvInterlace interlace)
+{
+  if (self->order == PNV_PROGRESSIVE || interlace == self->order
+      || self->order_warned)
+    return;
+  self->order_warned = TRUE;
+  GST_ELEMENT_WARNING (self, STREAM, FORMAT,
+      ("The order of fields changes in mid-stream. Each frame says its own, "
+          "but the file says the first for all; players may go by that."),
+      ("caps: %s first, this frame: %s first",
+          self->order == PNV_TOP_FIELD_FIRST ? "top" : "bottom",
+          interlace == PNV_TOP_FIELD_FIRST ? "top" : "bottom"));
+}
+
 /* Hands the frame in a free slot to the core. */
 static GstFlowReturn
 send_frame (GstProresNvEnc * self, Slot * slot)
 {
   PnvPicture picture = {.tag = slot };
+  gboolean described;
   PnvStatus status;
 
-  if (!map_frame (self, &slot->video, slot->frame->input_buffer))
+  if (!map_slot (self, slot))
     return GST_FLOW_ERROR;
-  if (!describe_picture (self, &slot->video, &picture)) {
-    gst_video_frame_unmap (&slot->video);
+  if (gst_prores_nv_fields_alternate (&self->info)) {
+    picture.interlace = self->order;
+    described = describe_fields (self, slot, &picture);
+  } else {
+    picture.interlace = gst_prores_nv_fields_of_buffer (&self->info,
+        slot->frame->input_buffer);
+    check_order (self, picture.interlace);
+    described = describe_components (self, &slot->video[0], &picture);
+  }
+  if (!described) {
+    unmap_slot (slot);
     return GST_FLOW_ERROR;
   }
 
@@ -1057,7 +1474,7 @@ send_frame (GstProresNvEnc * self, Slot * slot)
   if (status == PNV_OK)
     status = pnv_submit (self->enc);
   if (status != PNV_OK) {
-    gst_video_frame_unmap (&slot->video);
+    unmap_slot (slot);
     GST_ELEMENT_ERROR (self, STREAM, ENCODE,
         ("A frame cannot be read as its buffer describes it. Put videoconvert "
             "before proresnvenc."), ("%s", pnv_error (self->enc)));
@@ -1068,12 +1485,14 @@ send_frame (GstProresNvEnc * self, Slot * slot)
 
 /* Called without the stream lock when there is room. */
 static GstFlowReturn
-queue_frame (GstProresNvEnc * self, GstVideoCodecFrame * frame)
+queue_frame (GstProresNvEnc * self, GstVideoCodecFrame * frame,
+    GstVideoCodecFrame * partner)
 {
   Slot *slot = &self->slots[self->tail];
   GstFlowReturn flow = GST_FLOW_OK;
 
   slot->frame = frame;
+  slot->partner = partner;
   /* Too late already: not worth the work, but told in its turn. Never so
    * without qos=true and news of lateness from downstream. */
   slot->late = gst_video_encoder_get_max_encode_time (GST_VIDEO_ENCODER (self),
@@ -1091,24 +1510,142 @@ queue_frame (GstProresNvEnc * self, GstVideoCodecFrame * frame)
   return GST_FLOW_OK;
 }
 
+/* Called with the stream lock. Codes a frame, with its second field if that
+ * has a buffer of its own; takes both. */
+static GstFlowReturn
+code_frame (GstProresNvEnc * self, GstVideoCodecFrame * frame,
+    GstVideoCodecFrame * partner)
+{
+  GstFlowReturn flow;
+
+  /* The task needs this lock to push, and only pushing makes room. */
+  GST_VIDEO_ENCODER_STREAM_UNLOCK (self);
+  flow = wait_for_room (self);
+  if (flow == GST_FLOW_OK)
+    flow = queue_frame (self, frame, partner);
+  GST_VIDEO_ENCODER_STREAM_LOCK (self);
+  if (flow != GST_FLOW_OK) {
+    discard_frame (self, frame);
+    if (partner)
+      discard_frame (self, partner);
+  }
+  return flow;
+}
+
+/* Called with the stream lock. A field whose partner does not come is the whole
+ * frame: nothing that was recorded is thrown away. */
+static GstFlowReturn
+code_alone (GstProresNvEnc * self, GstVideoCodecFrame * frame)
+{
+  GST_ELEMENT_WARNING (self, STREAM, ENCODE,
+      ("A field has no partner. It stands for both fields of its frame."),
+      ("field at %" GST_TIME_FORMAT, GST_TIME_ARGS (frame->pts)));
+  return code_frame (self, frame, NULL);
+}
+
+/* Called with the stream lock, when it is known that the partner of a first
+ * field does not come. */
+static GstFlowReturn
+code_lone_field (GstProresNvEnc * self)
+{
+  GstVideoCodecFrame *frame = g_steal_pointer (&self->first_field);
+
+  if (!frame)
+    return GST_FLOW_OK;
+  if (GST_CLOCK_TIME_IS_VALID (frame->duration))
+    frame->duration *= 2;
+  return code_alone (self, frame);
+}
+
+/* Called with the stream lock. The time of both fields is the frame's. */
+static GstFlowReturn
+code_pair (GstProresNvEnc * self, GstVideoCodecFrame * second)
+{
+  GstVideoCodecFrame *first = g_steal_pointer (&self->first_field);
+
+  if (GST_CLOCK_TIME_IS_VALID (first->duration)
+      && GST_CLOCK_TIME_IS_VALID (second->duration))
+    first->duration += second->duration;
+  else
+    first->duration = GST_CLOCK_TIME_NONE;
+  return code_frame (self, first, second);
+}
+
+/* Called with the stream lock. Takes one field of alternate video. One that
+ * cannot begin a frame in the order of the stream has lost its first field:
+ * were it kept for the next one, all frames from there on would be wrong. */
+static GstFlowReturn
+handle_field (GstProresNvEnc * self, GstVideoCodecFrame * frame)
+{
+  const GstProresNvField field =
+      gst_prores_nv_fields_parity (frame->input_buffer);
+  GstFlowReturn flow;
+
+  if (field == GST_PRORES_NV_FIELD_UNMARKED) {
+    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+        ("A field is marked neither top nor bottom. Correct the element that "
+            "made it, or use interlace-mode=interleaved."),
+        ("%" GST_PTR_FORMAT, frame->input_buffer));
+    discard_frame (self, frame);
+    return GST_FLOW_ERROR;
+  }
+  if (self->first_field && gst_prores_nv_fields_match (&self->info,
+          self->first_field->input_buffer, frame->input_buffer))
+    return code_pair (self, frame);
+
+  flow = code_lone_field (self);
+  if (flow != GST_FLOW_OK)
+    discard_frame (self, frame);
+  else if (gst_prores_nv_fields_begin (field, self->order))
+    self->first_field = frame;
+  else
+    flow = code_alone (self, frame);
+  return flow;
+}
+
 static GstFlowReturn
 gst_prores_nv_enc_handle_frame (GstVideoEncoder * encoder,
     GstVideoCodecFrame * frame)
 {
   GstProresNvEnc *self = GST_PRORES_NV_ENC (encoder);
-  GstFlowReturn flow = GST_FLOW_NOT_NEGOTIATED;
 
-  if (self->enc) {
-    /* The task needs this lock to push, and only pushing makes room. */
-    GST_VIDEO_ENCODER_STREAM_UNLOCK (self);
-    flow = wait_for_room (self);
-    if (flow == GST_FLOW_OK)
-      flow = queue_frame (self, frame);
-    GST_VIDEO_ENCODER_STREAM_LOCK (self);
+  if (self->enc && self->input) {
+    self->order = gst_prores_nv_fields_of_buffer (&self->info,
+        frame->input_buffer);
+    if (!negotiate_output (self))
+      pnv_close (&self->enc);   /* nothing was sent to it yet */
   }
-  if (flow != GST_FLOW_OK)
+  if (!self->enc) {
     discard_frame (self, frame);
-  return flow;
+    return GST_FLOW_NOT_NEGOTIATED;
+  }
+  if (gst_prores_nv_fields_alternate (&self->info))
+    return handle_field (self, frame);
+  return code_frame (self, frame, NULL);
+}
+
+static void
+count_frame (GstProresNvEnc * self, gsize bytes)
+{
+  const PnvPacket *packet = &self->packet;
+  Stats *stats = &self->stats;
+
+  g_mutex_lock (&self->lock);
+  stats->frames++;
+  stats->bytes += bytes;
+  stats->max_bytes = MAX (stats->max_bytes, bytes);
+  if (packet->target_bytes > 0) {
+    stats->target_bytes += packet->target_bytes;
+    stats->filled_bytes += bytes - packet->alpha_bytes;
+  }
+  stats->quantizers += packet->quantizer_min + packet->quantizer_max;
+  stats->max_quantizer = MAX (stats->max_quantizer,
+      (guint) packet->quantizer_max);
+  if (stats->frames == 1
+      || (guint) packet->quantizer_min < stats->min_quantizer)
+    stats->min_quantizer = packet->quantizer_min;
+  stats->raised += packet->raised;
+  g_mutex_unlock (&self->lock);
 }
 
 /* The base class calls this last before it pushes, and pushes nothing unless
@@ -1123,11 +1660,7 @@ gst_prores_nv_enc_pre_push (GstVideoEncoder * encoder,
   if (bytes == 0)
     return GST_FLOW_CUSTOM_SUCCESS;     /* discard_frame() */
 
-  g_mutex_lock (&self->lock);
-  self->n_frames++;
-  self->n_bytes += bytes;
-  self->max_bytes = MAX (self->max_bytes, bytes);
-  g_mutex_unlock (&self->lock);
+  count_frame (self, bytes);
   return GST_FLOW_OK;
 }
 
@@ -1135,7 +1668,7 @@ static GstFlowReturn
 gst_prores_nv_enc_finish (GstVideoEncoder * encoder)
 {
   GstProresNvEnc *self = GST_PRORES_NV_ENC (encoder);
-  GstFlowReturn flow;
+  GstFlowReturn flow = code_lone_field (self);
   gboolean idle;
 
   GST_VIDEO_ENCODER_STREAM_UNLOCK (self);
@@ -1143,7 +1676,10 @@ gst_prores_nv_enc_finish (GstVideoEncoder * encoder)
   GST_VIDEO_ENCODER_STREAM_LOCK (self);
 
   g_mutex_lock (&self->lock);
-  flow = !idle || self->flushing ? GST_FLOW_FLUSHING : self->flow;
+  if (!idle || self->flushing)
+    flow = GST_FLOW_FLUSHING;
+  else if (flow == GST_FLOW_OK)
+    flow = self->flow;
   g_mutex_unlock (&self->lock);
   return flow;
 }
@@ -1158,6 +1694,7 @@ gst_prores_nv_enc_flush (GstVideoEncoder * encoder)
   self->flushing = TRUE;
   g_mutex_unlock (&self->lock);
 
+  g_clear_pointer (&self->first_field, gst_video_codec_frame_unref);
   GST_VIDEO_ENCODER_STREAM_UNLOCK (self);
   wait_until_idle (self);
   GST_VIDEO_ENCODER_STREAM_LOCK (self);
@@ -1174,21 +1711,32 @@ gst_prores_nv_enc_sink_event (GstVideoEncoder * encoder, GstEvent * event)
 {
   GstProresNvEnc *self = GST_PRORES_NV_ENC (encoder);
 
-  g_mutex_lock (&self->lock);
   switch (GST_EVENT_TYPE (event)) {
     case GST_EVENT_FLUSH_START:
+      g_mutex_lock (&self->lock);
       self->flushing = TRUE;
       g_cond_broadcast (&self->changed);
+      g_mutex_unlock (&self->lock);
       break;
     case GST_EVENT_STREAM_START:
-      /* Ends an end of stream. */
-      if (self->flow == GST_FLOW_EOS)
-        self->flow = GST_FLOW_OK;
+    case GST_EVENT_SEGMENT:
+    case GST_EVENT_GAP:
+      /* What comes after is not the partner of what came before. How the lone
+       * field fares the next one is told. */
+      GST_VIDEO_ENCODER_STREAM_LOCK (self);
+      code_lone_field (self);
+      GST_VIDEO_ENCODER_STREAM_UNLOCK (self);
       break;
     default:
       break;
   }
-  g_mutex_unlock (&self->lock);
+  if (GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START) {
+    g_mutex_lock (&self->lock);
+    /* Ends an end of stream. */
+    if (self->flow == GST_FLOW_EOS)
+      self->flow = GST_FLOW_OK;
+    g_mutex_unlock (&self->lock);
+  }
 
   return GST_VIDEO_ENCODER_CLASS (gst_prores_nv_enc_parent_class)->sink_event
       (encoder, event);
@@ -1197,10 +1745,22 @@ gst_prores_nv_enc_sink_event (GstVideoEncoder * encoder, GstEvent * event)
 static gboolean
 gst_prores_nv_enc_sink_query (GstVideoEncoder * encoder, GstQuery * query)
 {
+  GstProresNvEnc *self = GST_PRORES_NV_ENC (encoder);
+
   /* Upstream wants its buffers back; it is the streaming thread, so no frame
-   * comes meanwhile. */
-  if (GST_QUERY_TYPE (query) == GST_QUERY_DRAIN)
-    wait_until_idle (GST_PRORES_NV_ENC (encoder));
+   * comes meanwhile. A first field has to wait for its partner: in a copy. */
+  if (GST_QUERY_TYPE (query) == GST_QUERY_DRAIN) {
+    wait_until_idle (self);
+    if (self->first_field) {
+      GstBuffer **held = &self->first_field->input_buffer;
+      GstBuffer *copy = gst_buffer_copy_deep (*held);
+
+      if (copy) {               /* else its memory cannot be copied */
+        gst_buffer_replace (held, copy);
+        gst_buffer_unref (copy);
+      }
+    }
+  }
 
   return GST_VIDEO_ENCODER_CLASS (gst_prores_nv_enc_parent_class)->sink_query
       (encoder, query);
@@ -1212,6 +1772,8 @@ gst_prores_nv_enc_propose_allocation (GstVideoEncoder * encoder,
     GstQuery * query)
 {
   GstProresNvEnc *self = GST_PRORES_NV_ENC (encoder);
+  const guint n_held = gst_prores_nv_fields_alternate (&self->info) ?
+      2 * self->depth + 1 : self->depth;
   GstBufferPool *pool;
   guint size, min, max;
 
@@ -1222,7 +1784,7 @@ gst_prores_nv_enc_propose_allocation (GstVideoEncoder * encoder,
   if (gst_query_get_n_allocation_pools (query) > 0) {
     gst_query_parse_nth_allocation_pool (query, 0, &pool, &size, &min, &max);
     gst_query_set_nth_allocation_pool (query, 0, pool, size,
-        MAX (min, self->depth + 1), max);
+        MAX (min, n_held + 1), max);
     if (pool)
       gst_object_unref (pool);
   }
@@ -1255,8 +1817,26 @@ gst_prores_nv_enc_set_property (GObject * object, guint id,
     case PROP_RATE_CONTROL:
       self->rate_control = g_value_get_enum (value);
       break;
+    case PROP_QUANTIZATION:
+      self->quantization = g_value_get_enum (value);
+      break;
     case PROP_QUANTIZER:
       self->quantizer = g_value_get_uint (value);
+      break;
+    case PROP_MIN_QUANTIZER:
+      self->min_quantizer = g_value_get_uint (value);
+      break;
+    case PROP_MAX_QUANTIZER:
+      self->max_quantizer = g_value_get_uint (value);
+      break;
+    case PROP_BITRATE:
+      self->bitrate = g_value_get_uint (value);
+      break;
+    case PROP_MAX_FRAME_SIZE:
+      self->max_frame_size = g_value_get_uint (value);
+      break;
+    case PROP_ALPHA_BITS:
+      self->alpha_bits = g_value_get_enum (value);
       break;
     case PROP_MBS_PER_SLICE:
       self->mbs_per_slice = g_value_get_enum (value);
@@ -1285,15 +1865,23 @@ static GstStructure *
 make_stats (GstProresNvEnc * self)
 {
   GstStructure *stats;
+  guint64 n;
 
   g_mutex_lock (&self->lock);
+  n = MAX (self->stats.frames, 1);
   stats = gst_structure_new ("proresnvenc-stats",
-      "frames", G_TYPE_UINT64, self->n_frames,
-      "dropped", G_TYPE_UINT64, self->n_dropped,
-      "bytes", G_TYPE_UINT64, self->n_bytes,
-      "mean-frame-size", G_TYPE_UINT64,
-      self->n_frames ? self->n_bytes / self->n_frames : (guint64) 0,
-      "max-frame-size", G_TYPE_UINT64, self->max_bytes,
+      "frames", G_TYPE_UINT64, self->stats.frames,
+      "dropped", G_TYPE_UINT64, self->stats.dropped,
+      "bytes", G_TYPE_UINT64, self->stats.bytes,
+      "mean-frame-size", G_TYPE_UINT64, self->stats.bytes / n,
+      "max-frame-size", G_TYPE_UINT64, self->stats.max_bytes,
+      "mean-target-size", G_TYPE_UINT64, self->stats.target_bytes / n,
+      "fill", G_TYPE_DOUBLE,
+      self->stats.filled_bytes / (gdouble) MAX (self->stats.target_bytes, 1),
+      "mean-quantizer", G_TYPE_DOUBLE, self->stats.quantizers / 2.0 / n,
+      "min-quantizer", G_TYPE_UINT, self->stats.min_quantizer,
+      "max-quantizer", G_TYPE_UINT, self->stats.max_quantizer,
+      "raised", G_TYPE_UINT64, self->stats.raised,
       "backend", G_TYPE_STRING, self->backend_name, NULL);
   g_mutex_unlock (&self->lock);
   return stats;
@@ -1318,8 +1906,26 @@ gst_prores_nv_enc_get_property (GObject * object, guint id, GValue * value,
     case PROP_RATE_CONTROL:
       g_value_set_enum (value, self->rate_control);
       break;
+    case PROP_QUANTIZATION:
+      g_value_set_enum (value, self->quantization);
+      break;
     case PROP_QUANTIZER:
       g_value_set_uint (value, self->quantizer);
+      break;
+    case PROP_MIN_QUANTIZER:
+      g_value_set_uint (value, self->min_quantizer);
+      break;
+    case PROP_MAX_QUANTIZER:
+      g_value_set_uint (value, self->max_quantizer);
+      break;
+    case PROP_BITRATE:
+      g_value_set_uint (value, self->bitrate);
+      break;
+    case PROP_MAX_FRAME_SIZE:
+      g_value_set_uint (value, self->max_frame_size);
+      break;
+    case PROP_ALPHA_BITS:
+      g_value_set_enum (value, self->alpha_bits);
       break;
     case PROP_MBS_PER_SLICE:
       g_value_set_enum (value, self->mbs_per_slice);

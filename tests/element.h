@@ -10,6 +10,9 @@
 
 #include "pnv.h"
 
+/** An element that does what test_params() says. */
+#define TEST_ENCODER "proresnvenc rate-control=constant-quantizer quantization=nearest"
+
 typedef struct TestFormat {
     const char *name;
     PnvChroma chroma;
@@ -18,9 +21,11 @@ typedef struct TestFormat {
 } TestFormat;
 
 static const TestFormat test_formats[] = {
-    {"Y42B", PNV_CHROMA_422, 8, "hq"},       {"I422_10LE", PNV_CHROMA_422, 10, "hq"},
-    {"I422_12LE", PNV_CHROMA_422, 12, "hq"}, {"Y444", PNV_CHROMA_444, 8, "4444"},
+    {"Y42B", PNV_CHROMA_422, 8, "hq"},         {"I422_10LE", PNV_CHROMA_422, 10, "hq"},
+    {"I422_12LE", PNV_CHROMA_422, 12, "hq"},   {"Y444", PNV_CHROMA_444, 8, "4444"},
     {"Y444_10LE", PNV_CHROMA_444, 10, "4444"}, {"Y444_12LE", PNV_CHROMA_444, 12, "4444"},
+    {"Y444_16LE", PNV_CHROMA_444, 16, "4444"}, {"AYUV", PNV_CHROMA_444, 8, "4444"},
+    {"A444_10LE", PNV_CHROMA_444, 10, "4444"}, {"AYUV64", PNV_CHROMA_444, 16, "4444"},
 };
 
 static inline GstCaps *test_caps(const char *format, int width, int height, const char *more)
@@ -52,16 +57,17 @@ static inline GstBuffer *test_buffer(const GstVideoInfo *info, guint seed)
 
     fail_unless(gst_buffer_map(buffer, &map, GST_MAP_WRITE));
     memset(map.data, 0, map.size); /* the end of rows too */
-    for (guint p = 0; p < GST_VIDEO_INFO_N_PLANES(info); p++) {
-        for (int y = 0; y < GST_VIDEO_INFO_COMP_HEIGHT(info, p); y++) {
-            guint8 *row = map.data + GST_VIDEO_INFO_PLANE_OFFSET(info, p) + y * GST_VIDEO_INFO_PLANE_STRIDE(info, p);
-            for (int x = 0; x < GST_VIDEO_INFO_COMP_WIDTH(info, p); x++) {
+    for (guint c = 0; c < GST_VIDEO_INFO_N_COMPONENTS(info); c++) {
+        const int step = GST_VIDEO_INFO_COMP_PSTRIDE(info, c);
+        for (int y = 0; y < GST_VIDEO_INFO_COMP_HEIGHT(info, c); y++) {
+            guint8 *row = map.data + GST_VIDEO_INFO_COMP_OFFSET(info, c) + y * GST_VIDEO_INFO_COMP_STRIDE(info, c);
+            for (int x = 0; x < GST_VIDEO_INFO_COMP_WIDTH(info, c); x++) {
                 noise = noise * 1664525u + 1013904223u;
                 const guint value = (16 + (((x + 3 * (int)seed) * (y + 7) / 16) % 200)) << (depth - 8) | noise >> 30;
                 if (depth == 8)
-                    row[x] = (guint8)value;
+                    row[step * x] = (guint8)value;
                 else
-                    GST_WRITE_UINT16_LE(row + 2 * x, value);
+                    GST_WRITE_UINT16_LE(row + step * x, value);
             }
         }
     }
@@ -71,7 +77,7 @@ static inline GstBuffer *test_buffer(const GstVideoInfo *info, guint seed)
     return buffer;
 }
 
-/** What the element tells the core about 25 fps video below HD without colours in its caps. */
+/** What TEST_ENCODER tells the core about progressive 25 fps video below HD without colours in its caps. */
 static inline PnvParams test_params(const GstVideoInfo *info)
 {
     return (PnvParams){
@@ -79,6 +85,8 @@ static inline PnvParams test_params(const GstVideoInfo *info)
         .height = info->height,
         .chroma = GST_VIDEO_FORMAT_INFO_W_SUB(info->finfo, 1) ? PNV_CHROMA_422 : PNV_CHROMA_444,
         .depth = GST_VIDEO_INFO_COMP_DEPTH(info, 0),
+        .alpha_bits = GST_VIDEO_INFO_HAS_ALPHA(info) ? 16 : 0,
+        .rounding = PNV_ROUNDING_NEAREST,
         .fps_n = 25,
         .fps_d = 1,
         .par_n = 1,
@@ -100,9 +108,10 @@ static inline void check_packet(GstBuffer *packet, const PnvParams *params, cons
 
     fail_unless(pnv_open(&enc, params, error) == PNV_OK, "%s", error);
     fail_unless(gst_buffer_map(raw, &map, GST_MAP_READ));
-    for (int p = 0; p < 3; p++) {
-        picture.plane[p] = map.data + GST_VIDEO_INFO_PLANE_OFFSET(info, p);
-        picture.stride[p] = GST_VIDEO_INFO_PLANE_STRIDE(info, p);
+    for (guint c = 0; c < GST_VIDEO_INFO_N_COMPONENTS(info); c++) {
+        picture.plane[c] = map.data + GST_VIDEO_INFO_COMP_OFFSET(info, c);
+        picture.stride[c] = GST_VIDEO_INFO_COMP_STRIDE(info, c);
+        picture.step[c] = GST_VIDEO_INFO_COMP_PSTRIDE(info, c);
     }
     fail_unless(pnv_send(enc, &picture) == PNV_OK, "%s", pnv_error(enc));
     fail_unless(pnv_collect(enc, &want) == PNV_OK);

@@ -82,11 +82,15 @@ GST_END_TEST;
 
 typedef struct Query {
     const char *properties, *downstream, *filter;
-    const char *formats; /**< In no order, "" for none. */
+    const char *formats; /**< In no order, "" for none; of frames, and without a filter of single fields too. */
 } Query;
 
 #define F422 "I422_10LE,I422_12LE,Y42B"
-#define F444 "Y444_10LE,Y444_12LE,Y444"
+#if GST_CHECK_VERSION(1, 24, 0)
+#define F444 "Y444_10LE,Y444_12LE,Y444_16LE,Y444,A444_10LE,A444_12LE,A444_16LE,AYUV64,A444,AYUV"
+#else
+#define F444 "Y444_10LE,Y444_12LE,Y444_16LE,Y444,A444_10LE,AYUV64,AYUV"
+#endif
 
 static const Query queries[] = {
     {"", NULL, NULL, F422 "," F444},
@@ -106,16 +110,22 @@ static const Query queries[] = {
     {"", "video/x-prores,variant=4444", NULL, ""},
 };
 
-static void check_formats(const GstCaps *caps, const char *formats)
+/* The formats of frames, or of single fields, that caps allow. */
+static void check_formats(const GstCaps *caps, gboolean fields, const char *formats)
 {
     gchar **want = g_strsplit(formats, ",", -1);
     const guint n_want = g_strv_length(want);
     guint n = 0;
 
     for (guint i = 0; i < gst_caps_get_size(caps); i++) {
-        const GValue *value = gst_structure_get_value(gst_caps_get_structure(caps, i), "format");
+        const GstStructure *s = gst_caps_get_structure(caps, i);
+        const GValue *value = gst_structure_get_value(s, "format");
         const gboolean list = GST_VALUE_HOLDS_LIST(value);
-        for (guint j = 0; j < (list ? gst_value_list_get_size(value) : 1); j++, n++) {
+        const gboolean feature = gst_caps_features_contains(gst_caps_get_features(caps, i),
+                                                            GST_CAPS_FEATURE_FORMAT_INTERLACED);
+        const gboolean alternate = g_strcmp0(gst_structure_get_string(s, "interlace-mode"), "alternate") == 0;
+        fail_unless(alternate == feature, "%" GST_PTR_FORMAT, caps);
+        for (guint j = 0; feature == fields && j < (list ? gst_value_list_get_size(value) : 1); j++, n++) {
             const gchar *format = g_value_get_string(list ? gst_value_list_get_value(value, j) : value);
             fail_unless(g_strv_contains((const gchar *const *)want, format), "%" GST_PTR_FORMAT, caps);
         }
@@ -134,7 +144,8 @@ GST_START_TEST(test_query)
     if (q->downstream)
         gst_harness_set_sink_caps_str(h, q->downstream);
     GstCaps *caps = gst_pad_peer_query_caps(h->srcpad, filter);
-    check_formats(caps, q->formats);
+    check_formats(caps, FALSE, q->formats);
+    check_formats(caps, TRUE, q->filter ? "" : q->formats);
     gst_caps_unref(caps);
     if (filter)
         gst_caps_unref(filter);
@@ -152,11 +163,50 @@ GST_START_TEST(test_query_fields)
                                      "colorimetry=bt709,pixel-aspect-ratio=1/1");
     GstCaps *caps = gst_pad_peer_query_caps(h->srcpad, NULL);
     GstCaps *want = gst_caps_from_string("video/x-raw,format={I422_10LE,I422_12LE,Y42B},width=[16,1920],"
-                                         "height=[1,65535],framerate=25/1,colorimetry=bt709,pixel-aspect-ratio=1/1");
+                                         "height=[1,65535],framerate=25/1,colorimetry=bt709,pixel-aspect-ratio=1/1;"
+                                         "video/x-raw(format:Interlaced),format={I422_10LE,I422_12LE,Y42B},"
+                                         "width=[16,1920],height=[1,65535],framerate=25/1,colorimetry=bt709,"
+                                         "pixel-aspect-ratio=1/1,interlace-mode=alternate");
     fail_unless(gst_caps_is_equal(caps, want), "%" GST_PTR_FORMAT, caps);
     gst_caps_unref(caps);
     gst_caps_unref(want);
     test_harness_free(h);
+}
+GST_END_TEST;
+
+/* Single fields come out as interleaved frames: they are taken where those are. */
+GST_START_TEST(test_query_interlaced)
+{
+    static const struct {
+        const char *downstream, *modes; /**< Without alternate. */
+        gboolean fields;
+    } modes[] = {
+        {"video/x-prores,variant=(string)hq,interlace-mode=progressive", "progressive", FALSE},
+        {"video/x-prores,variant=(string)hq,interlace-mode=interleaved", "interleaved", TRUE},
+        {"video/x-prores,variant=(string)hq,interlace-mode={progressive,interleaved}", "{progressive,interleaved}", TRUE},
+    };
+
+    for (guint i = 0; i < G_N_ELEMENTS(modes); i++) {
+        GstHarness *h = test_harness("proresnvenc");
+        gchar *frames = g_strdup_printf("video/x-raw,format=Y42B,interlace-mode=%s", modes[i].modes);
+        GstCaps *filter = gst_caps_from_string("video/x-raw,format=Y42B"), *want = gst_caps_from_string(frames);
+
+        gst_harness_set_sink_caps_str(h, modes[i].downstream);
+        GstCaps *caps = gst_pad_peer_query_caps(h->srcpad, filter);
+        fail_unless_equals_int(gst_caps_get_size(caps), 1);
+        fail_unless(gst_value_compare(gst_structure_get_value(gst_caps_get_structure(caps, 0), "interlace-mode"),
+                                      gst_structure_get_value(gst_caps_get_structure(want, 0), "interlace-mode")) ==
+                        GST_VALUE_EQUAL,
+                    "%" GST_PTR_FORMAT, caps);
+        gst_caps_unref(caps);
+        caps = gst_pad_peer_query_caps(h->srcpad, NULL);
+        check_formats(caps, TRUE, modes[i].fields ? F422 : "");
+        gst_caps_unref(caps);
+        gst_caps_unref(filter);
+        gst_caps_unref(want);
+        g_free(frames);
+        test_harness_free(h);
+    }
 }
 GST_END_TEST;
 
@@ -175,24 +225,24 @@ GST_START_TEST(test_query_order)
 GST_END_TEST;
 
 typedef struct Refusal {
+    const char *format;
+    int height;
     const char *caps, *words;
 } Refusal;
 
 static const Refusal refusals[] = {
-    {"interlace-mode=interleaved", "Interlaced|deinterlace"},
-    {"interlace-mode=mixed", "Interlaced"},
-    {"colorimetry=(string)1:4:0:0", "full range|\"videoconvert ! video/x-raw,colorimetry=bt709\""},
-    {"colorimetry=(string)1:4:7:1", "full range|\"videoconvert ! video/x-raw,colorimetry=bt709\""},
-    {"colorimetry=(string)1:3:5:1", "full range|videoconvert ! video/x-raw,format=ARGB64 ! videoconvert ! "
-                                    "video/x-raw,colorimetry=bt709"},
+    {"I422_10LE", 48, "interlace-mode=fields", "interlace-mode=fields|deinterlace"},
+    {"I422_10LE", 1, "interlace-mode=interleaved", "one row|interlace-mode=progressive"},
+    {"I422_10LE", 1, "interlace-mode=mixed", "one row"},
 };
 
 GST_START_TEST(test_refused)
 {
+    const Refusal *r = &refusals[__i__];
     GstHarness *h = test_harness("proresnvenc");
 
-    fail_if(push_caps(h, test_caps("I422_10LE", 64, 48, refusals[__i__].caps)));
-    check_error(h, refusals[__i__].words);
+    fail_if(push_caps(h, test_caps(r->format, 64, r->height, r->caps)));
+    check_error(h, r->words);
     test_harness_free(h);
 }
 GST_END_TEST;
@@ -200,6 +250,12 @@ GST_END_TEST;
 static const char *const accepted[] = {
     NULL,
     "interlace-mode=progressive",
+    "interlace-mode=interleaved",
+    "interlace-mode=interleaved,field-order=bottom-field-first",
+    "interlace-mode=mixed",
+    "colorimetry=(string)1:4:0:0",
+    "colorimetry=(string)1:4:7:1",
+    "colorimetry=(string)1:3:5:1",
     "colorimetry=bt601",
     "colorimetry=bt709",
     "colorimetry=bt2020",
@@ -284,7 +340,7 @@ static const Codes codes[] = {
 GST_START_TEST(test_header_codes)
 {
     const Codes *c = &codes[__i__];
-    GstHarness *h = test_harness("proresnvenc quantizer=224");
+    GstHarness *h = test_harness("proresnvenc rate-control=constant-quantizer quantizer=224");
     guint8 header[28];
     GstVideoInfo info;
 
@@ -378,7 +434,8 @@ GST_START_TEST(test_templates)
         GstStaticPadTemplate *t = l->data;
         GstCaps *caps = gst_static_pad_template_get_caps(t);
         if (t->direction == GST_PAD_SINK)
-            check_formats(caps, F422 "," F444);
+            for (int fields = 0; fields < 2; fields++)
+                check_formats(caps, fields, F422 "," F444);
         else
             fail_unless(gst_structure_has_name(gst_caps_get_structure(caps, 0), "video/x-prores"));
         gst_caps_unref(caps);
@@ -396,6 +453,7 @@ static Suite *element_caps_suite(void)
     tcase_add_loop_test(tc, test_profile, 0, G_N_ELEMENTS(cases));
     tcase_add_loop_test(tc, test_query, 0, G_N_ELEMENTS(queries));
     tcase_add_test(tc, test_query_fields);
+    tcase_add_test(tc, test_query_interlaced);
     tcase_add_test(tc, test_query_order);
     tcase_add_loop_test(tc, test_refused, 0, G_N_ELEMENTS(refusals));
     tcase_add_loop_test(tc, test_accepted, 0, G_N_ELEMENTS(accepted));

@@ -4,7 +4,7 @@
 
 static void encode_one_format(const TestFormat *format, int width, int height)
 {
-    GstHarness *h = test_harness("proresnvenc");
+    GstHarness *h = test_harness(TEST_ENCODER);
     GstBuffer *raw[3];
     GstVideoInfo info;
 
@@ -33,7 +33,7 @@ static void encode_one_format(const TestFormat *format, int width, int height)
     int depth = 0;
     fail_unless_equals_string(gst_structure_get_string(s, "variant"), format->variant);
     gst_structure_get_int(s, "depth", &depth);
-    fail_unless_equals_int(depth, format->chroma == PNV_CHROMA_444 ? 24 : 0);
+    fail_unless_equals_int(depth, params.alpha_bits ? 32 : format->chroma == PNV_CHROMA_444 ? 24 : 0);
     gst_structure_free(s);
     check_no_error(h);
     test_harness_free(h);
@@ -66,7 +66,7 @@ GST_END_TEST;
 
 GST_START_TEST(test_reuse)
 {
-    GstHarness *h = test_harness("proresnvenc");
+    GstHarness *h = test_harness(TEST_ENCODER);
 
     for (guint round = 0; round < 3; round++) {
         const TestFormat *format = &test_formats[round];
@@ -101,7 +101,7 @@ static GstBuffer *spread_buffer(GstBuffer *raw, const GstVideoInfo *info, gint p
     gint stride[GST_VIDEO_MAX_PLANES] = {0};
     GstMapInfo from, to;
 
-    for (guint p = 0; p < 3; p++) {
+    for (guint p = 0; p < GST_VIDEO_INFO_N_PLANES(info); p++) {
         stride[p] = GST_VIDEO_INFO_COMP_WIDTH(info, p) * GST_VIDEO_INFO_COMP_PSTRIDE(info, p) + pad + 2 * (gint)p;
         offset[p] = size;
         size += (gsize)stride[p] * GST_VIDEO_INFO_COMP_HEIGHT(info, p) + lead;
@@ -109,7 +109,7 @@ static GstBuffer *spread_buffer(GstBuffer *raw, const GstVideoInfo *info, gint p
     GstBuffer *buffer = gst_buffer_new_allocate(NULL, size, NULL);
     fail_unless(gst_buffer_map(raw, &from, GST_MAP_READ) && gst_buffer_map(buffer, &to, GST_MAP_WRITE));
     memset(to.data, 0xa5, to.size);
-    for (guint p = 0; p < 3; p++)
+    for (guint p = 0; p < GST_VIDEO_INFO_N_PLANES(info); p++)
         for (int y = 0; y < GST_VIDEO_INFO_COMP_HEIGHT(info, p); y++)
             memcpy(to.data + offset[p] + y * stride[p],
                    from.data + GST_VIDEO_INFO_PLANE_OFFSET(info, p) + y * GST_VIDEO_INFO_PLANE_STRIDE(info, p),
@@ -117,14 +117,14 @@ static GstBuffer *spread_buffer(GstBuffer *raw, const GstVideoInfo *info, gint p
     gst_buffer_unmap(raw, &from);
     gst_buffer_unmap(buffer, &to);
     gst_buffer_add_video_meta_full(buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_INFO_FORMAT(info), info->width,
-                                   info->height, 3, offset, stride);
+                                   info->height, GST_VIDEO_INFO_N_PLANES(info), offset, stride);
     return buffer;
 }
 
 GST_START_TEST(test_strides)
 {
     const TestFormat *format = &test_formats[__i__];
-    GstHarness *h = test_harness("proresnvenc");
+    GstHarness *h = test_harness(TEST_ENCODER);
     GstVideoInfo info;
 
     test_info(&info, format->name, 37, 21);
@@ -153,7 +153,7 @@ GST_END_TEST;
 /* Planes in memories of their own. */
 GST_START_TEST(test_separate_memories)
 {
-    GstHarness *h = test_harness("proresnvenc");
+    GstHarness *h = test_harness(TEST_ENCODER);
     GstVideoInfo info;
 
     test_info(&info, "I422_10LE", 64, 48);
@@ -230,7 +230,7 @@ static void add_crop(GstBuffer *buffer, guint x, guint y, guint width, guint hei
 /* The part that the crop leaves is coded, as if it had been copied out. */
 GST_START_TEST(test_crop)
 {
-    GstHarness *h = test_harness("proresnvenc");
+    GstHarness *h = test_harness(TEST_ENCODER);
     GstVideoInfo whole, part;
     GstMapInfo from, to;
 
@@ -320,7 +320,7 @@ GST_END_TEST;
 GST_START_TEST(test_properties)
 {
     GstHarness *h = test_harness("proresnvenc profile=lt quantizer=17 mbs-per-slice=2 threads=2 pipeline-depth=3 "
-                                 "backend=cpu encoder-id=test rate-control=constant-quantizer");
+                                 "backend=cpu encoder-id=test rate-control=constant-quantizer quantization=optimal");
     GstVideoInfo info;
 
     test_info(&info, "I422_10LE", 130, 98);
@@ -328,6 +328,7 @@ GST_START_TEST(test_properties)
     PnvParams params = test_params(&info);
     params.profile = PNV_PROFILE_LT;
     params.quantizer = 17;
+    params.rounding = PNV_ROUNDING_OPTIMAL;
     params.mbs_per_slice = 2;
     params.encoder_id = "test";
     GstBuffer *raw = test_buffer(&info, 0);
@@ -338,13 +339,14 @@ GST_START_TEST(test_properties)
     gst_buffer_unref(raw);
 
     guint quantizer, threads, depth;
-    gint profile, rate_control, mbs, backend;
+    gint profile, rate_control, quantization, mbs, backend;
     gchar *id;
     g_object_get(h->element, "profile", &profile, "rate-control", &rate_control, "quantizer", &quantizer,
-                 "mbs-per-slice", &mbs, "threads", &threads, "pipeline-depth", &depth, "backend", &backend,
+                 "quantization", &quantization, "mbs-per-slice", &mbs, "threads", &threads, "pipeline-depth", &depth, "backend", &backend,
                  "encoder-id", &id, NULL);
     fail_unless(profile == PNV_PROFILE_LT && quantizer == 17 && mbs == 2 && threads == 2 && depth == 3 &&
                 backend == PNV_BACKEND_CPU);
+    fail_unless(rate_control == PNV_RATE_CONSTANT_QUANTIZER && quantization == PNV_ROUNDING_OPTIMAL);
     fail_unless_equals_string(id, "test");
     g_free(id);
     test_harness_free(h);
@@ -355,7 +357,8 @@ GST_START_TEST(test_properties_refused)
 {
     static const char *const launch[] = {
         "proresnvenc mbs-per-slice=3",     "proresnvenc mbs-per-slice=0", "proresnvenc profile=raw",
-        "proresnvenc backend=opencl",      "proresnvenc rate-control=vbr",
+        "proresnvenc backend=opencl",      "proresnvenc rate-control=vbr", "proresnvenc alpha-bits=10",
+        "proresnvenc quantization=coarse",
     };
     for (guint i = 0; i < G_N_ELEMENTS(launch); i++) {
         GError *error = NULL;
@@ -370,6 +373,8 @@ GST_START_TEST(test_properties_refused)
     ASSERT_WARNING(g_object_set(element, "quantizer", 225, NULL));
     ASSERT_WARNING(g_object_set(element, "mbs-per-slice", 16, NULL));
     ASSERT_WARNING(g_object_set(element, "pipeline-depth", 17, NULL));
+    ASSERT_WARNING(g_object_set(element, "min-quantizer", 225, NULL));
+    ASSERT_WARNING(g_object_set(element, "max-quantizer", 225, NULL));
     guint quantizer;
     gint mbs;
     g_object_get(element, "quantizer", &quantizer, "mbs-per-slice", &mbs, NULL);
@@ -444,7 +449,7 @@ GST_END_TEST;
 /* A packet is the receiver's for as long as it likes. */
 GST_START_TEST(test_packet_outlives_element)
 {
-    GstHarness *h = test_harness("proresnvenc");
+    GstHarness *h = test_harness(TEST_ENCODER);
     GstVideoInfo info;
 
     test_info(&info, "Y42B", 64, 48);

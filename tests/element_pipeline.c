@@ -106,62 +106,6 @@ GST_START_TEST(test_videoconvert)
 }
 GST_END_TEST;
 
-/* What the refusal of full range recommends brings black to 16 and white to 235, and is accepted. */
-static void cure_one(const char *format, const char *colorimetry)
-{
-    GstHarness *h = test_harness("proresnvenc");
-    gchar *more = g_strdup_printf("colorimetry=(string)%s", colorimetry);
-    GstVideoInfo info;
-    GError *error;
-
-    fail_if(push_caps(h, test_caps("Y42B", 64, 48, more)));
-    GstMessage *message = pop_message(h, GST_MESSAGE_ERROR);
-    gst_message_parse_error(message, &error, NULL);
-    gchar **parts = g_strsplit(error->message, "\"", 3);
-    fail_unless(g_strv_length(parts) == 3, "%s", error->message);
-    g_error_free(error);
-    gst_message_unref(message);
-    test_harness_free(h);
-
-    for (int white = 0; white < 2; white++) {
-        gchar *description = g_strdup_printf("%s ! tee name=t ! queue ! proresnvenc ! fakesink async=false t. ! queue ! "
-                                             "video/x-raw,format=I422_10LE ! identity name=out", parts[1]);
-        GstElement *bin = gst_parse_bin_from_description(description, TRUE, NULL);
-        fail_unless(bin != NULL, "%s", description);
-        h = gst_harness_new_with_element(bin, "sink", "src");
-        gst_object_unref(bin);
-        test_info(&info, format, 64, 48);
-        gst_harness_set_src_caps(h, test_caps(format, 64, 48, more));
-        GstBuffer *raw = gst_buffer_new_allocate(NULL, GST_VIDEO_INFO_SIZE(&info), NULL);
-        gst_buffer_memset(raw, 0, 128, GST_VIDEO_INFO_SIZE(&info));
-        gst_buffer_memset(raw, 0, white ? 255 : 0, 64 * 48);
-        GST_BUFFER_PTS(raw) = 0;
-        fail_unless_equals_int(gst_harness_push(h, raw), GST_FLOW_OK);
-        GstBuffer *cured = gst_harness_pull(h);
-        guint8 sample[2];
-        gst_buffer_extract(cured, 64 * 48, sample, 2); /* somewhere in the middle of the luma */
-        const int level = GST_READ_UINT16_LE(sample), want = white ? 940 : 64;
-        fail_unless(ABS(level - want) <= 4, "%s %s by \"%s\": %d instead of %d", format, colorimetry, parts[1], level,
-                    want);
-        gst_buffer_unref(cured);
-        gst_harness_teardown(h);
-        g_free(description);
-    }
-    g_strfreev(parts);
-    g_free(more);
-}
-
-GST_START_TEST(test_full_range_cure)
-{
-    static const char *const formats[] = {"I420", "Y42B", "Y444"};
-    static const char *const colorimetries[] = {"1:4:0:0", "1:4:7:1", "1:3:5:1", "1:6:13:7"};
-
-    for (guint i = 0; i < G_N_ELEMENTS(formats); i++)
-        for (guint j = 0; j < G_N_ELEMENTS(colorimetries); j++)
-            cure_one(formats[i], colorimetries[j]);
-}
-GST_END_TEST;
-
 /* qtmux keeps the size of the first frame: told in words, not only as "not negotiated". */
 GST_START_TEST(test_qtmux_refuses_new_size)
 {
@@ -232,7 +176,6 @@ static Suite *element_pipeline_suite(void)
     suite_add_tcase(s, tc);
     tcase_add_test(tc, test_encodebin);
     tcase_add_test(tc, test_videoconvert);
-    tcase_add_test(tc, test_full_range_cure);
     tcase_add_test(tc, test_qtmux_refuses_new_size);
     tcase_add_test(tc, test_many);
     return s;

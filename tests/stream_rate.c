@@ -167,6 +167,11 @@ static void test_settings(void)
     TestPicture t;
 
     test_picture_init(&t, &params, FILL_NOISE, 1);
+    PnvEncoder *enc;
+    REQUIRE(pnv_open(&enc, &params, NULL) == PNV_OK, "open");
+    CHECK(pnv_params(enc)->bitrate == (int64_t)pnv_target_bytes(PNV_PROFILE_HQ, 320, 160) * 25 / 125, "bitrate %d",
+          pnv_params(enc)->bitrate);
+    pnv_close(&enc);
     params.bitrate = 4000; /* kbit/s at 25 fps: 20000 bytes */
     const Result rate = encode(&params, &t);
     CHECK(rate.info.target_bytes == 20000 && rate.frame.size <= 20000 && rate.frame.size > 19000, "%zu bytes",
@@ -196,7 +201,6 @@ static void test_settings(void)
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         char error[PNV_ERROR_BYTES] = "";
-        PnvEncoder *enc;
         CHECK(pnv_open(&enc, &refused[i].p, error) == PNV_EINVAL && strstr(error, refused[i].words), "%zu: \"%s\"", i,
               error);
     }
