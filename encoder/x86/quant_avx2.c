@@ -91,7 +91,7 @@ PNV_INLINE void dead_zone_rows(int16_t *level, const int16_t *coef, int n_blocks
         const __m128i bytes = _mm_packs_epi16(_mm256_castsi256_si128(is_large), _mm256_extracti128_si256(is_large, 1));
         _mm_storeu_si128((__m128i *)(small.byte + 2 + i), _mm_xor_si128(bytes, _mm_set1_epi8(-1)));
     }
-    memset(small.byte + 2 + n, 0xff, 2);
+    memset(small.byte + 2 + n, 0xff, 2 + LANES); /* 2 count; the others are read with them where 8 blocks end */
     for (int i = 0; i < n; i += LANES) {
         const PnvQuantTwice *s = &quant->twice[1 + i / n_blocks];
         const PnvQuantStep *step = &quant->step[1 + i / n_blocks];
