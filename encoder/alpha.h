@@ -5,7 +5,9 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
+#include "codeword.h"
 #include "fetch.h"
 
 /** Values of the widest slice: 16 rows of 8 macroblocks. One run code reaches as far. */
@@ -36,6 +38,26 @@ size_t pnv_alpha_write_c(uint8_t *dst, size_t capacity, const uint16_t *value, i
 static inline size_t pnv_alpha_bound(int n, int bits)
 {
     return ((size_t)n * (size_t)(bits + 2) + 7) / 8;
+}
+
+/*
+ * A difference of 1..8 (8 bits) or 1..64 (16 bits) either way has a short form; any has a long one, modulo the range.
+ * The short form is a plain difference and must not wrap: strict decoders do not mask its result.
+ */
+PNV_SHARED PnvCode pnv_alpha_difference(int d, int bits)
+{
+    const int short_bits = bits == 8 ? 3 : 6;
+
+    if (d != 0 && abs(d) <= 1 << short_bits)
+        return (PnvCode){(uint32_t)(abs(d) - 1) << 1 | (d < 0), short_bits + 2};
+    return (PnvCode){1u << bits | ((uint32_t)d & ((1u << bits) - 1)), bits + 1};
+}
+
+PNV_SHARED PnvCode pnv_alpha_run(int run)
+{
+    if (run == 1)
+        return (PnvCode){1, 1};
+    return run <= 16 ? (PnvCode){(uint32_t)run - 1, 5} : (PnvCode){(uint32_t)run - 1, 16};
 }
 
 #endif

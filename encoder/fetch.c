@@ -4,36 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-/** Sample x of a row, bits above the depth dropped. Little-endian on any machine. */
-static inline int load(const uint8_t *row, int step, int depth, int x)
-{
-    const uint8_t *at = row + (ptrdiff_t)x * step;
-
-    return depth == 8 ? at[0] : (at[0] | at[1] << 8) & ((1 << depth) - 1);
-}
-
-static inline int16_t scale_video(int s, int depth)
-{
-    if (depth <= 14)
-        return (int16_t)((s << (14 - depth)) - 8192);
-    const int v = (s + (1 << (depth - 15))) >> (depth - 14);
-    return (int16_t)((v < 16383 ? v : 16383) - 8192);
-}
-
-/*
- * round(span * n / max), n of the size of a sample. per_code is span / max in 2^-40, off by less than one, which with
- * |n| < 2^16 is too little to cross the nearest rounding border, 1 / (2 * max) away: max is odd, there are no halves.
- */
-static inline int scale_full(int n, int64_t per_code)
-{
-    return (int)((n * per_code + ((int64_t)1 << 39)) >> 40);
-}
-
-static int64_t full_range_gain(int span, int depth)
-{
-    const int64_t max = ((int64_t)1 << depth) - 1;
-    return (((int64_t)span << 40) + max / 2) / max;
-}
+#include "sample.h"
 
 static void fetch_row_video(int16_t *dst, const uint8_t *row, const PnvPlane *p, int n)
 {
@@ -41,23 +12,20 @@ static void fetch_row_video(int16_t *dst, const uint8_t *row, const PnvPlane *p,
 
     if (depth == 8) {
         for (int x = 0; x < n; x++)
-            dst[x] = scale_video(load(row, step, 8, x), 8);
+            dst[x] = pnv_sample_video(pnv_sample_load(row, step, 8, x), 8);
     } else {
         for (int x = 0; x < n; x++)
-            dst[x] = scale_video(load(row, step, depth, x), depth);
+            dst[x] = pnv_sample_video(pnv_sample_load(row, step, depth, x), depth);
     }
 }
 
-/* Black is 16 of 8 bits, 1024 of 14; spans are 219 and 224 of 8 bits. */
 static void fetch_row_full(int16_t *dst, const uint8_t *row, const PnvPlane *p, int n)
 {
     const int is_luma = p->range == PNV_SAMPLES_FULL_LUMA;
-    const int span = (is_luma ? 219 : 224) << 6, zero = is_luma ? 0 : 1 << (p->depth - 1);
-    const int offset = is_luma ? 1024 - 8192 : 0;
-    const int64_t k = full_range_gain(span, p->depth);
+    const int64_t gain = pnv_sample_full_gain(p->depth, is_luma);
 
     for (int x = 0; x < n; x++)
-        dst[x] = (int16_t)(scale_full(load(row, p->step, p->depth, x) - zero, k) + offset);
+        dst[x] = pnv_sample_full(pnv_sample_load(row, p->step, p->depth, x), p->depth, is_luma, gain);
 }
 
 void pnv_fetch_c(int16_t *dst, const PnvPlane *plane, int x0, int y0, int width)

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "pnv.h"
+#include "shared.h"
 
 /**
  * Division by one step d = W * qScale (2..32256) as a multiplication. With c = 2 * C (the transform's output):
@@ -39,6 +40,15 @@ typedef struct PnvQuant {
     PnvQuantTwice twice[64]; /**< The same. */
     uint32_t padding[16];    /**< Variants may read so far behind the last step, whatever is there. */
 } PnvQuant;
+
+/** Level of a coefficient: the bias is the step's, for nearest or for the dead zone. */
+PNV_SHARED int16_t pnv_quant_level(int c, int bias, const PnvQuantStep *s)
+{
+    const uint32_t magnitude = (uint32_t)(c < 0 ? -c : c);
+    const int level = (int)(((magnitude + (uint32_t)bias) >> 1) * s->recip >> 16 >> s->shift);
+
+    return (int16_t)(c < 0 ? -level : level);
+}
 
 /** Set the step of scan position i. */
 void pnv_quant_set(PnvQuant *quant, int i, PnvQuantStep step);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "slice.h"
 
-#include <assert.h>
-
 #include "alpha.h"
 
 PnvGrid pnv_grid(int width, int height, int mbs_per_slice)
@@ -15,23 +13,6 @@ PnvGrid pnv_grid(int width, int height, int mbs_per_slice)
         g.slices_per_row++;
     g.n_slices = g.slices_per_row * g.height_mb;
     return g;
-}
-
-PnvSpan pnv_grid_span(const PnvGrid *grid, int k)
-{
-    const int n_full = grid->width_mb / grid->mbs_per_slice;
-    assert(k >= 0 && k < grid->slices_per_row);
-
-    if (k < n_full)
-        return (PnvSpan){k * grid->mbs_per_slice, grid->mbs_per_slice};
-    PnvSpan s = {n_full * grid->mbs_per_slice, grid->mbs_per_slice};
-    for (int i = n_full;; i++) {
-        while (s.n_mb > grid->width_mb - s.mb_x)
-            s.n_mb >>= 1;
-        if (i == k)
-            return s;
-        s.mb_x += s.n_mb;
-    }
 }
 
 size_t pnv_slice_bound(PnvChroma chroma, int alpha_bits, int n_mb)

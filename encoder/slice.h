@@ -4,6 +4,7 @@
 #define PNV_SLICE_H
 
 #include "pnv.h"
+#include "shared.h"
 
 #define PNV_MAX_MBS_PER_SLICE 8
 #define PNV_MAX_BLOCKS (4 * PNV_MAX_MBS_PER_SLICE) /**< Blocks of the largest unit: luma, or 4:4:4 chroma. */
@@ -21,21 +22,36 @@ typedef struct PnvGrid {
 /** Cut a picture of width x height px. 1 <= width, height <= 65535, mbs_per_slice 1, 2, 4 or 8. */
 PnvGrid pnv_grid(int width, int height, int mbs_per_slice);
 
-/** Place of slice k of a row: first macroblock column and macroblocks. */
+/** Place of slice k of a row, 0..slices_per_row - 1: first macroblock column and macroblocks. */
 typedef struct PnvSpan {
     int mb_x, n_mb;
 } PnvSpan;
 
-PnvSpan pnv_grid_span(const PnvGrid *grid, int k);
+PNV_SHARED PnvSpan pnv_grid_span(const PnvGrid *grid, int k)
+{
+    const int n_full = grid->width_mb / grid->mbs_per_slice;
+    PnvSpan s = {k * grid->mbs_per_slice, grid->mbs_per_slice};
+
+    if (k < n_full)
+        return s;
+    s.mb_x = n_full * grid->mbs_per_slice;
+    for (int i = n_full;; i++) {
+        while (s.n_mb > grid->width_mb - s.mb_x)
+            s.n_mb >>= 1;
+        if (i == k)
+            return s;
+        s.mb_x += s.n_mb;
+    }
+}
 
 /** Blocks of one macroblock in a unit. */
-static inline int pnv_blocks_per_mb(PnvChroma chroma, int is_chroma)
+PNV_SHARED int pnv_blocks_per_mb(PnvChroma chroma, int is_chroma)
 {
     return is_chroma && chroma == PNV_CHROMA_422 ? 2 : 4;
 }
 
 /** Samples across one macroblock of a plane. */
-static inline int pnv_mb_width(PnvChroma chroma, int is_chroma)
+PNV_SHARED int pnv_mb_width(PnvChroma chroma, int is_chroma)
 {
     return is_chroma && chroma == PNV_CHROMA_422 ? 8 : 16;
 }
@@ -56,7 +72,7 @@ static inline size_t pnv_unit_bound(int n_blocks)
 }
 
 /** Bytes of a slice header: with alpha it carries the size of Cr as well. */
-static inline size_t pnv_slice_header_bytes(int has_alpha)
+PNV_SHARED size_t pnv_slice_header_bytes(int has_alpha)
 {
     return has_alpha ? 8 : 6;
 }
