@@ -113,7 +113,7 @@ static void draw(const PnvBenchContent *content, int frame, int c, int is_patter
             if (c == 3) /* a matte: in, out and soft borders */
                 v = v * 8 > 32767 ? 42000 : v * 8 < -32768 ? -42000 : v * 8;
             else if (!is_pattern)
-                v += grain(i, y, (unsigned)(frame * 4 + c)) * (is_chroma ? 3 : 5) / 256;
+                v += grain(i, y, (unsigned)(frame * 4 + c)) * (is_chroma ? 7 : 11) / 256;
             put(row, i, p->depth, v);
         }
     }

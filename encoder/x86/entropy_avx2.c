@@ -16,7 +16,6 @@
 
 enum {
     LANES = 16,
-    CHUNK = PNV_MAX_WORDS / LANES, /* Vectors that become words before these are written. */
     MAX_AC = 63 * PNV_MAX_BLOCKS,
     MAX_SHORT = 255, /* Largest number that the vectors code. */
 };
@@ -316,16 +315,16 @@ size_t pnv_entropy_write_avx2(uint8_t *dst, size_t capacity, const int16_t *leve
     list_levels(&list, level + n_blocks, 63 * n_blocks);
     words.n = 0;
     add_dc(&words, level, n_blocks);
-    pnv_put_words(&w, &words, room);
-    for (int i = 0; i < list.n;) {
-        words.n = 0;
-        for (int end = i + CHUNK * LANES; i < end && i < list.n; i += LANES) {
-            Symbols s;
-            if (!ac_symbols(&s, &list, i) || !add_symbols(&words, &s))
-                add_singly(&words, list.level + LANES + i, list.position + LANES + i, min_int(list.n - i, LANES));
+    for (int i = 0; i < list.n; i += LANES) {
+        Symbols s;
+        if (words.n > PNV_MAX_WORDS - LANES) {
+            pnv_put_words(&w, &words, room);
+            words.n = 0;
         }
-        pnv_put_words(&w, &words, room);
+        if (!ac_symbols(&s, &list, i) || !add_symbols(&words, &s))
+            add_singly(&words, list.level + LANES + i, list.position + LANES + i, min_int(list.n - i, LANES));
     }
+    pnv_put_words(&w, &words, room);
     return pnv_put_end(&w, room, dst, capacity);
 }
 

@@ -26,7 +26,6 @@
 enum {
     LANES = 32,
     MAX_AC = 63 * PNV_MAX_BLOCKS,
-    CHUNK = PNV_MAX_WORDS / LANES, /* Vectors that become words before these are written. */
 };
 
 /* ---- codes ---- */
@@ -323,15 +322,15 @@ size_t pnv_entropy_write_avx512(uint8_t *dst, size_t capacity, const int16_t *le
     const Symbols dc = dc_symbols(level, n_blocks);
     words.n = 0;
     add_symbols(&words, &dc);
-    pnv_put_words(&w, &words, room);
-    for (int i = 0; i < list.n;) {
-        words.n = 0;
-        for (int end = i + CHUNK * LANES; i < end && i < list.n; i += LANES) {
-            const Symbols ac = ac_symbols(&list, i);
-            add_symbols(&words, &ac);
+    for (int i = 0; i < list.n; i += LANES) {
+        const Symbols ac = ac_symbols(&list, i);
+        if (words.n > PNV_MAX_WORDS - LANES) {
+            pnv_put_words(&w, &words, room);
+            words.n = 0;
         }
-        pnv_put_words(&w, &words, room);
+        add_symbols(&words, &ac);
     }
+    pnv_put_words(&w, &words, room);
     return pnv_put_end(&w, room, dst, capacity);
 }
 
