@@ -30,6 +30,7 @@ typedef struct Band {
     uint8_t *data; /* coded slices and alpha units, one after the other */
     size_t size, capacity;
     size_t alpha_bytes;
+    uint32_t n_coded; /* slices, over all rounds */
     PnvRateHistogram all, sampled;
     int failed;
 } Band;
@@ -243,6 +244,7 @@ static void code_band(void *arg, int index, int worker)
         const size_t n = pnv_encode_slice(&w.job, quantizer, w.band->data + w.band->size, &alpha_bytes);
         *w.slice = (Slice){.coded = {keep(w.band, n, quantizer)}};
         w.band->alpha_bytes += alpha_bytes;
+        w.band->n_coded++;
     } while (walk_next(&w));
 }
 
@@ -310,6 +312,7 @@ static void encode_band(void *arg, int index, int worker)
         const size_t n = pnv_encode_coef(&w.job, w.coef, quantizer, w.band->data + slice->alpha.offset,
                                          slice->alpha.bytes, w.band->data + w.band->size);
         slice->coded[0] = keep(w.band, n, quantizer);
+        w.band->n_coded++;
     } while (walk_next(&w));
 }
 
@@ -391,11 +394,15 @@ static void report_rate(const Slot *slot, PnvPacket *packet)
     const PnvParams *p = &plan->params;
 
     packet->alpha_bytes = (uint32_t)alpha_bytes(slot);
+    packet->n_slices = (uint32_t)framing_of(slot)->n_slices;
+    for (int i = 0; i < slot->batch.n_jobs; i++)
+        packet->n_coded += slot->bands[i].n_coded;
     packet->quantizer_min = packet->quantizer_max = p->quantizer;
     if (is_searched(slot)) {
         const PnvRate *r = &slot->rate;
         packet->quantizer_min = (int)(r->position / r->n_slices) + 1;
         packet->quantizer_max = packet->quantizer_min + (r->position % r->n_slices != 0);
+        packet->n_sample_rounds = (uint32_t)r->n_sampled;
         packet->raised = p->rate_control == PNV_RATE_CONSTANT_QUANTIZER;
     }
     packet->target_bytes = (uint32_t)(plan->target_bytes < UINT32_MAX ? plan->target_bytes : UINT32_MAX);
@@ -679,6 +686,8 @@ static void cpu_submit(void *impl, int slot)
 
     s->error = NULL;
     s->batch.n_jobs = framing->n_pictures * bands_per_picture(cpu->plan, framing);
+    for (int i = 0; i < s->batch.n_jobs; i++)
+        s->bands[i].n_coded = 0;
     if (cpu->plan->params.rate_control == PNV_RATE_TARGET)
         start_search(s);
     else

@@ -220,6 +220,9 @@ typedef struct PnvPacket {
     uint32_t limit_bytes;             /**< Hard maximum of size for this frame; 0: none. */
     int over_limit;                   /**< The frame is whole, but larger than limit_bytes even at quantizer 224. */
     int raised;                       /**< Constant quantizer: this frame had to take a larger one for its maximum. */
+    uint32_t n_slices;                /**< Of the frame. */
+    uint32_t n_coded;                 /**< Slices coded on the way to it, repeats counted: n_slices where one pass did. */
+    uint32_t n_sample_rounds;         /**< How often rate control measured a few slices first. */
 
     void *owner;         /**< The library's. */
 } PnvPacket;
