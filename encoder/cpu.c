@@ -6,8 +6,8 @@
  * next frame start meanwhile.
  *
  * Where a frame has a target or a maximum, it takes several rounds of jobs: the bands first make coefficients, keep
- * them and count their sizes; then rate.h says which slices to measure or code at which quantizer, round by round,
- * each ended by the thread that comes last. What was coded stays in the bands' memory, found by its slice.
+ * them and count their sizes; then rate.h says which slices to code at which quantizer, round by round, each ended by
+ * the thread that comes last. What was coded stays in the bands' memory, found by its slice.
  */
 #include <sched.h>
 #include <stdio.h>
@@ -31,7 +31,8 @@ typedef struct Band {
     size_t size, capacity;
     size_t alpha_bytes;
     uint32_t n_coded; /* slices, over all rounds */
-    PnvRateHistogram all, sampled;
+    PnvRateHistogram all, sampled, part;
+    size_t wanted_bytes; /* of the slices that the search asked for, alpha aside */
     int failed;
 } Band;
 
@@ -45,7 +46,6 @@ typedef struct Piece {
 typedef struct Slice {
     Piece coded[2]; /* at the last two quantizers: the border of rate.h may move to and fro */
     Piece alpha;
-    uint32_t sample_bytes;
 } Slice;
 
 typedef struct Cpu Cpu;
@@ -248,6 +248,12 @@ static void code_band(void *arg, int index, int worker)
     } while (walk_next(&w));
 }
 
+static void add_histogram(PnvRateHistogram *sum, const PnvRateHistogram *h)
+{
+    for (int i = 0; i < PNV_RATE_BINS; i++)
+        sum->n[i] += h->n[i];
+}
+
 /** First job of a search: coefficients, their histogram, and alpha, which does not depend on what is found. */
 static void analyse_band(void *arg, int index, int worker)
 {
@@ -258,29 +264,22 @@ static void analyse_band(void *arg, int index, int worker)
     reset_band(w.band);
     memset(&w.band->all, 0, sizeof w.band->all);
     memset(&w.band->sampled, 0, sizeof w.band->sampled);
+    memset(&w.band->part, 0, sizeof w.band->part);
     do {
+        const int rank = pnv_rate_rank(&slot->rate, w.index);
+        PnvRateHistogram h = {{0}};
         if (reserve_slice(&w))
             return;
         pnv_encode_forward(&w.job, w.coef);
-        pnv_encode_histogram(&w.job, w.coef, &w.band->all);
-        if (pnv_rate_rank(&slot->rate, w.index) < slot->rate.n_samples)
-            pnv_encode_histogram(&w.job, w.coef, &w.band->sampled);
+        pnv_encode_histogram(&w.job, w.coef, &h);
+        add_histogram(&w.band->all, &h);
+        if (rank < slot->rate.n_samples)
+            add_histogram(&w.band->sampled, &h);
+        if (rank < slot->rate.n_part)
+            add_histogram(&w.band->part, &h);
         const size_t n = pnv_encode_alpha(&w.job, w.band->data + w.band->size, w.band->capacity - w.band->size);
         *w.slice = (Slice){.alpha = keep(w.band, n, 0)};
         w.band->alpha_bytes += n;
-    } while (walk_next(&w));
-}
-
-/** Measure the samples of a band at the search's quantizer. */
-static void sample_band(void *arg, int index, int worker)
-{
-    Slot *slot = arg;
-    Walk w;
-
-    walk_band(&w, slot, index, worker);
-    do {
-        if (pnv_rate_rank(&slot->rate, w.index) < slot->rate.n_samples)
-            w.slice->sample_bytes = (uint32_t)pnv_encode_measure(&w.job, w.coef, slot->rate.quantizer);
     } while (walk_next(&w));
 }
 
@@ -294,25 +293,31 @@ static const Piece *find_coded(const Slice *slice, int quantizer)
     return NULL;
 }
 
-/** Code what is not coded yet at the search's quantizers. */
-static void encode_band(void *arg, int index, int worker)
+/** Code what the search asks for and is not coded yet. */
+static void search_band(void *arg, int index, int worker)
 {
     Slot *slot = arg;
     Walk w;
 
     walk_band(&w, slot, index, worker);
+    w.band->wanted_bytes = 0;
     do {
+        if (pnv_rate_rank(&slot->rate, w.index) >= slot->rate.n_wanted)
+            continue;
         const int quantizer = pnv_rate_quantizer(&slot->rate, w.index);
         Slice *slice = w.slice;
-        if (find_coded(slice, quantizer))
-            continue;
-        if (reserve_slice(&w))
-            return;
-        slice->coded[1] = slice->coded[0];
-        const size_t n = pnv_encode_coef(&w.job, w.coef, quantizer, w.band->data + slice->alpha.offset,
-                                         slice->alpha.bytes, w.band->data + w.band->size);
-        slice->coded[0] = keep(w.band, n, quantizer);
-        w.band->n_coded++;
+        const Piece *piece = find_coded(slice, quantizer);
+        if (!piece) {
+            if (reserve_slice(&w))
+                return;
+            slice->coded[1] = slice->coded[0];
+            const size_t n = pnv_encode_coef(&w.job, w.coef, quantizer, w.band->data + slice->alpha.offset,
+                                             slice->alpha.bytes, w.band->data + w.band->size);
+            slice->coded[0] = keep(w.band, n, quantizer);
+            piece = &slice->coded[0];
+            w.band->n_coded++;
+        }
+        w.band->wanted_bytes += (size_t)(piece->bytes - slice->alpha.bytes);
     } while (walk_next(&w));
 }
 
@@ -402,7 +407,7 @@ static void report_rate(const Slot *slot, PnvPacket *packet)
         const PnvRate *r = &slot->rate;
         packet->quantizer_min = (int)(r->position / r->n_slices) + 1;
         packet->quantizer_max = packet->quantizer_min + (r->position % r->n_slices != 0);
-        packet->n_sample_rounds = (uint32_t)r->n_sampled;
+        packet->n_sample_rounds = (uint32_t)r->n_rounds;
         packet->raised = p->rate_control == PNV_RATE_CONSTANT_QUANTIZER;
     }
     packet->target_bytes = (uint32_t)(plan->target_bytes < UINT32_MAX ? plan->target_bytes : UINT32_MAX);
@@ -454,49 +459,27 @@ static int continue_with(Slot *slot, void (*job)(void *arg, int job, int worker)
     return 1;
 }
 
-static int finish_samples(void *arg);
-static int finish_encode(void *arg);
+static int finish_round(void *arg);
 
 /** Set the next round of the search going, or end the frame. */
 static int next_round(Slot *slot, PnvRateStep step)
 {
-    switch (step) {
-    case PNV_RATE_SAMPLE:
-        return continue_with(slot, sample_band, finish_samples);
-    case PNV_RATE_ENCODE:
-        return continue_with(slot, encode_band, finish_encode);
-    default:
-        lay_out_frame(slot);
-        return 0;
-    }
+    if (step == PNV_RATE_CODE)
+        return continue_with(slot, search_band, finish_round);
+    lay_out_frame(slot);
+    return 0;
 }
 
-static int finish_encode(void *arg)
-{
-    Slot *slot = arg;
-    int64_t bytes = -(int64_t)alpha_bytes(slot);
-
-    if (!bands_are_well(slot))
-        return 0;
-    for (int i = 0; i < slot->rate.n_slices; i++)
-        bytes += chosen_piece(slot, i)->bytes;
-    return next_round(slot, pnv_rate_encoded(&slot->rate, bytes));
-}
-
-static int finish_samples(void *arg)
+static int finish_round(void *arg)
 {
     Slot *slot = arg;
     int64_t bytes = 0;
 
-    for (int i = 0; i < slot->rate.n_slices; i++)
-        bytes += slot->slices[i].sample_bytes; /* 0 where none was taken */
-    return next_round(slot, pnv_rate_sampled(&slot->rate, bytes));
-}
-
-static void add_histogram(PnvRateHistogram *sum, const PnvRateHistogram *h)
-{
-    for (int i = 0; i < PNV_RATE_BINS; i++)
-        sum->n[i] += h->n[i];
+    if (!bands_are_well(slot))
+        return 0;
+    for (int i = 0; i < slot->batch.n_jobs; i++)
+        bytes += (int64_t)slot->bands[i].wanted_bytes;
+    return next_round(slot, pnv_rate_coded(&slot->rate, bytes));
 }
 
 static int finish_analysis(void *arg)
@@ -511,6 +494,7 @@ static int finish_analysis(void *arg)
     for (int i = 0; i < slot->batch.n_jobs; i++) {
         add_histogram(&rate->all, &slot->bands[i].all);
         add_histogram(&rate->sampled, &slot->bands[i].sampled);
+        add_histogram(&rate->part, &slot->bands[i].part);
     }
     rate->limit = plan->params.max_frame_bytes ? plan->params.max_frame_bytes - alpha : plan->target_bytes;
     rate->target = plan->target_bytes && plan->target_bytes < rate->limit ? plan->target_bytes : rate->limit;
@@ -528,6 +512,8 @@ static int start_search(Slot *slot)
     slot->rate = (PnvRate){
         .n_slices = f->n_slices,
         .n_samples = pnv_rate_n_samples(f->n_slices),
+        .n_part = pnv_rate_n_part(f->n_slices),
+        .rounding = plan->params.rounding,
         .multiplier = f->rank_multiplier,
         .min_quantizer = plan->first_quantizer,
         .max_quantizer = is_target ? plan->params.max_quantizer : plan->first_quantizer + plan->n_quantizers - 1,

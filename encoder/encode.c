@@ -93,18 +93,6 @@ void pnv_encode_histogram(const PnvSliceJob *job, const int16_t *coef, PnvRateHi
     }
 }
 
-size_t pnv_encode_measure(const PnvSliceJob *job, const int16_t *coef, int quantizer)
-{
-    size_t size = pnv_slice_header_bytes(job->plan->params.alpha_bits);
-
-    for (int c = 0; c < 3; c++) {
-        const int n_blocks = job->span.n_mb * blocks_per_mb(job, c);
-        size += (job->dsp->entropy_bits(quantize(job, c, coef, quantizer), n_blocks) + 7) / 8;
-        coef += 64 * n_blocks;
-    }
-    return size;
-}
-
 size_t pnv_encode_coef(const PnvSliceJob *job, const int16_t *coef, int quantizer, const uint8_t *alpha,
                        size_t alpha_bytes, uint8_t *dst)
 {

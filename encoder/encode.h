@@ -47,9 +47,6 @@ void pnv_encode_forward(const PnvSliceJob *job, int16_t *coef);
 /** Add a slice's coefficients to a histogram. */
 void pnv_encode_histogram(const PnvSliceJob *job, const int16_t *coef, PnvRateHistogram *h);
 
-/** Bytes that a slice would take at a quantizer, alpha aside. */
-size_t pnv_encode_measure(const PnvSliceJob *job, const int16_t *coef, int quantizer);
-
 /** Alpha unit of a slice, if the plan has alpha. Returns its bytes. */
 size_t pnv_encode_alpha(const PnvSliceJob *job, uint8_t *dst, size_t capacity);
 

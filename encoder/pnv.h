@@ -222,7 +222,7 @@ typedef struct PnvPacket {
     int raised;                       /**< Constant quantizer: this frame had to take a larger one for its maximum. */
     uint32_t n_slices;                /**< Of the frame. */
     uint32_t n_coded;                 /**< Slices coded on the way to it, repeats counted: n_slices where one pass did. */
-    uint32_t n_sample_rounds;         /**< How often rate control measured a few slices first. */
+    uint32_t n_sample_rounds;         /**< How often rate control coded a few slices before all of them. */
 
     void *owner;         /**< The library's. */
 } PnvPacket;

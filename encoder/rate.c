@@ -9,7 +9,7 @@
 /* A frame is aimed a little under its budget, and taken when it is within 1 % of it. All in 1/2000. */
 enum { SHARE_FIRST = 1992, SHARE_AGAIN = 1995, SHARE_ENOUGH = 1980, SHARES = 2000 };
 
-/* The quantizer seldom moves more than twice; the border of slices less often than that. */
+/* The quantizer seldom moves more than once; the border of slices less often than that. */
 enum { MAX_SAMPLE_ROUNDS = 6, MAX_ENCODE_ROUNDS = 20 };
 
 static int64_t min64(int64_t a, int64_t b)
@@ -45,51 +45,76 @@ void pnv_rate_histogram_c(PnvRateHistogram *h, const int16_t *coef, int n_blocks
 }
 
 /*
- * The model: bits of a coefficient by its size relative to the step, in eighths of an octave above the dead zone, in
- * 1/16 bit. Half an octave below the edge it costs nothing, at it five bits with its share of runs, and two for each
- * octave more. Only the shape counts: the factor is measured.
+ * The model: bits of a coefficient, its share of runs and sign included, in 1/16, by its size relative to the step in
+ * half octaves from 2^-1.5 on; below it costs nothing, behind the end a bit for each half octave. Fitted to the bytes
+ * of slices of photographs from HQ to Proxy. Nearest rounding makes levels of smaller coefficients; optimal is much
+ * like the dead zone.
  */
-static int model_cost(int above)
+enum { COST_FIRST = -96, COST_STEP = 32, COST_UNIT = 16 * COST_STEP, N_COSTS = 20, DC_COST = 70, SLICE_COST = 7 * 8 };
+static const uint8_t costs[2][N_COSTS] = {
+    {0, 15, 45, 66, 66, 64, 85, 106, 121, 136, 147, 158, 168, 178, 188, 198, 208, 218, 228, 238},
+    {0, 64, 68, 40, 60, 62, 85, 106, 121, 136, 147, 158, 168, 178, 188, 198, 208, 218, 228, 238},
+};
+
+/** In 1 / COST_UNIT bit, of a coefficient that is so many 1/64 octaves above the step. */
+static int64_t cost_of(const uint8_t cost[N_COSTS], int above)
 {
-    if (above <= -3)
+    const int at = above - COST_FIRST, i = at / COST_STEP, part = at % COST_STEP;
+
+    if (at <= 0)
         return 0;
-    return above < 2 ? (above + 3) * 16 : 80 + (above - 2) * 4;
+    if (i >= N_COSTS - 1)
+        return cost[N_COSTS - 1] * COST_STEP + (at - (N_COSTS - 1) * COST_STEP) * 16;
+    return cost[i] * (COST_STEP - part) + cost[i + 1] * part;
 }
 
-/** 8 * log2(v), rounded down. */
-static int log2_eighths(unsigned v)
+/** 64 * log2(v), rounded down; v up to 2^15. */
+static int log2_64ths(unsigned v)
 {
-    /* 2^(i / 8) in 2^-15 */
-    static const uint16_t edge[8] = {32768, 35734, 38968, 42495, 46341, 50535, 55109, 60097};
-    const int octave = pnv_log2(v);
-    const unsigned mantissa = octave > 15 ? v >> (octave - 15) : v << (15 - octave);
-    int i = 7;
+    int log = pnv_log2(v);
+    uint32_t mantissa = v << (15 - log); /* 1 <= m < 2 in 2^-15 */
 
-    while (mantissa < edge[i])
-        i--;
-    return 8 * octave + i;
+    for (int bit = 0; bit < 6; bit++) { /* m * m >= 2: the next digit is 1 */
+        mantissa = mantissa * mantissa >> 15;
+        log = 2 * log + (int)(mantissa >> 16);
+        mantissa >>= mantissa >> 16;
+    }
+    return log;
 }
 
-/* Bits in 1/16 of n slices with this histogram at a quantizer. The histogram has 16 of 63 coefficients. */
-static int64_t model(const PnvRateHistogram *h, int n_slices, int quantizer)
+/* Bits in 1 / COST_UNIT of n slices with this histogram at a quantizer. The histogram has 16 of 63 coefficients. */
+static int64_t model(const PnvRate *rate, const PnvRateHistogram *h, int n_slices, int quantizer)
 {
-    /* the dead zone ends near 0.63 = 2^(-5/8) of a step */
-    const int edge = log2_eighths(4 * (unsigned)pnv_qscale(quantizer)) - 5;
-    int64_t sum = 0;
+    const uint8_t *cost = costs[rate->rounding == PNV_ROUNDING_NEAREST];
+    const int step = log2_64ths(4 * (unsigned)pnv_qscale(quantizer));
+    int64_t sum = 0, n = h->n[0];
 
-    for (int b = 1; b < PNV_RATE_BINS; b++)
-        sum += (int64_t)h->n[b] * model_cost(4 * (b - 1) + 2 - edge);
-    return sum * 63 / 16 + (int64_t)n_slices * 400 * 16; /* headers and DC */
+    for (int b = 1; b < PNV_RATE_BINS; b++) {
+        n += h->n[b];
+        sum += h->n[b] * cost_of(cost, 32 * (b - 1) + 16 - step); /* the middle of the bin */
+    }
+    return sum * 63 / 16 + n * (DC_COST * COST_STEP / 16) + (int64_t)n_slices * SLICE_COST * COST_UNIT;
 }
 
-/** What the frame would take at a quantizer, by the factor that the samples gave at another. */
-static int64_t estimate(const PnvRate *rate, int quantizer, int sampled_quantizer)
+/** Bytes of n slices with this histogram by the model, in the scale of the samples at a quantizer where they are known. */
+static int64_t estimate_of(const PnvRate *rate, const PnvRateHistogram *h, int n_slices, int quantizer)
 {
-    const int64_t samples = model(&rate->sampled, rate->n_samples, sampled_quantizer);
-    const int64_t all = model(&rate->all, rate->n_slices, quantizer);
+    const int64_t bits = model(rate, h, n_slices, quantizer);
+    const int known = rate->sample_bytes[quantizer] ? quantizer : rate->settled;
 
-    /* bytes below 2^32, bits in 1/16 of a frame below 2^37: scaled down by 2^8 the product stays below 2^61 */
-    return (all >> 8) * rate->sample_bytes[sampled_quantizer] / max64(samples >> 8, 1);
+    if (!known)
+        return bits / (8 * COST_UNIT);
+    /* bits below 2^44 and bytes of samples below 2^21: scaled down by 2^8 the product stays below 2^57 */
+    return (bits >> 8) * rate->sample_bytes[known] /
+           max64(model(rate, &rate->sampled, rate->n_samples, known) >> 8, 1);
+}
+
+/** What the frame would take at a quantizer. */
+static int64_t estimate(const PnvRate *rate, int quantizer)
+{
+    const int64_t bytes = estimate_of(rate, &rate->all, rate->n_slices, quantizer);
+
+    return rate->part_expected ? bytes * rate->part_bytes / rate->part_expected : bytes;
 }
 
 static int64_t share(int64_t bytes, int of_2000)
@@ -128,22 +153,21 @@ static int64_t position_of(const PnvRate *rate, int quantizer)
     return (int64_t)(quantizer - 1) * rate->n_slices;
 }
 
-static PnvRateStep encode_at(PnvRate *rate, int64_t position)
+static PnvRateStep code_at(PnvRate *rate, int64_t position, int n_wanted)
 {
     rate->position = max64(rate->low, min64(position, rate->high));
-    return PNV_RATE_ENCODE;
+    rate->n_wanted = n_wanted;
+    return PNV_RATE_CODE;
 }
 
-/** Smallest quantizer whose estimate is under the aim, or the largest. size is nonincreasing in the quantizer. */
-static int smallest_under(const PnvRate *rate, int64_t aim, int sampled_quantizer)
+/** Smallest quantizer whose estimate is under the aim, or the largest. Sizes hardly ever grow with the quantizer. */
+static int smallest_under(const PnvRate *rate, int64_t aim)
 {
     int low = rate->min_quantizer, high = rate->max_quantizer;
 
     while (low < high) {
         const int q = (low + high) / 2;
-        const int64_t size = sampled_quantizer ? estimate(rate, q, sampled_quantizer)
-                                               : model(&rate->all, rate->n_slices, q) / (16 * 8);
-        if (size <= aim)
+        if (estimate(rate, q) <= aim)
             high = q;
         else
             low = q + 1;
@@ -157,52 +181,58 @@ PnvRateStep pnv_rate_begin(PnvRate *rate)
     rate->high = position_of(rate, rate->max_quantizer);
     rate->budget = rate->target;
     rate->over = rate->fits = -1;
-    rate->quantizer = smallest_under(rate, share(rate->budget, SHARE_FIRST), 0);
-    return PNV_RATE_SAMPLE;
+    return code_at(rate, position_of(rate, smallest_under(rate, share(rate->budget, SHARE_FIRST))), rate->n_samples);
 }
 
-/** Where to begin between the last two quantizers that were sampled, quantizer and the one below. */
-static PnvRateStep encode_between(PnvRate *rate, int q)
+/** Where the estimates meet the aim, between two neighbouring quantizers. */
+static int64_t aimed_position(const PnvRate *rate)
 {
-    const int64_t aim = share(rate->budget, SHARE_FIRST), small = estimate(rate, q, q);
+    const int64_t aim = share(rate->budget, SHARE_FIRST);
+    const int q = smallest_under(rate, aim);
+    const int64_t small = estimate(rate, q);
 
     if (q == rate->min_quantizer || small >= aim)
-        return encode_at(rate, position_of(rate, q));
-    const int64_t large = max64(estimate(rate, q - 1, q - 1), small + 1);
+        return position_of(rate, q);
+    const int64_t large = max64(estimate(rate, q - 1), small + 1);
     const int64_t n_larger = max64(0, large - aim) * rate->n_slices / (large - small);
-    return encode_at(rate, position_of(rate, q - 1) + min64(n_larger, rate->n_slices));
+    return position_of(rate, q - 1) + min64(n_larger, rate->n_slices);
 }
 
-PnvRateStep pnv_rate_sampled(PnvRate *rate, int64_t bytes)
+/** Samples of the quantizer at the position: either they lead to another one, or to a position. */
+static PnvRateStep sampled(PnvRate *rate, int64_t bytes)
 {
-    const int q = rate->quantizer;
+    const int q = pnv_rate_quantizer(rate, 0); /* of all slices */
 
     rate->sample_bytes[q] = bytes;
-    rate->n_sampled++;
-    if (rate->settled)
-        return encode_between(rate, rate->settled);
-    const int better = smallest_under(rate, share(rate->budget, SHARE_FIRST), q);
-    if (!rate->sample_bytes[better] && rate->n_sampled < MAX_SAMPLE_ROUNDS) {
-        rate->quantizer = better;
-        return PNV_RATE_SAMPLE;
-    }
-    rate->settled = rate->sample_bytes[better] ? better : q;
-    if (rate->settled == rate->min_quantizer || rate->sample_bytes[rate->settled - 1])
-        return encode_between(rate, rate->settled);
-    rate->quantizer = rate->settled - 1; /* the other end of what is to be shared out */
-    return PNV_RATE_SAMPLE;
+    rate->settled = q;
+    const int better = smallest_under(rate, share(rate->budget, SHARE_FIRST));
+    if (!rate->sample_bytes[better] && rate->n_rounds < MAX_SAMPLE_ROUNDS)
+        return code_at(rate, position_of(rate, better), rate->n_samples);
+    rate->phase = rate->n_part ? PNV_RATE_CORRECTING : PNV_RATE_WHOLE;
+    return code_at(rate, aimed_position(rate), rate->n_part ? rate->n_part : rate->n_slices);
+}
+
+/** What the estimates are off on a part of the slices, they will be off on all. */
+static PnvRateStep corrected(PnvRate *rate, int64_t bytes)
+{
+    const int base = (int)(rate->position / rate->n_slices) + 1;
+    const int n_larger = (int)min64(rate->position % rate->n_slices, rate->n_part);
+    int64_t expected = estimate_of(rate, &rate->part, rate->n_part, base) * (rate->n_part - n_larger);
+
+    if (n_larger)
+        expected += estimate_of(rate, &rate->part, rate->n_part, base + 1) * n_larger;
+    rate->part_expected = max64(expected / rate->n_part, 1);
+    rate->part_bytes = bytes;
+    rate->phase = PNV_RATE_WHOLE;
+    return code_at(rate, aimed_position(rate), rate->n_slices);
 }
 
 /** Bytes that one slice gives back when its quantizer goes one up, near the position. At least 1. */
-static int64_t bytes_per_step(const PnvRate *rate, int64_t bytes)
+static int64_t bytes_per_step(const PnvRate *rate)
 {
-    const int q = (int)(rate->position / rate->n_slices) + 1;
-    const int64_t here = q < PNV_QUANTIZER_MAX ? rate->sample_bytes[q] : 0;
-    const int64_t there = q < PNV_QUANTIZER_MAX ? rate->sample_bytes[q + 1] : 0;
+    const int q = (int)min64(rate->position / rate->n_slices + 1, PNV_QUANTIZER_MAX - 1);
 
-    if (here && there && here > there)
-        return max64(1, (here - there) / rate->n_samples);
-    return max64(1, bytes / rate->n_slices * 3 / (4 * (int64_t)q + 4)); /* size falls about as q^-0.75 */
+    return max64(1, (estimate(rate, q) - estimate(rate, q + 1)) / rate->n_slices);
 }
 
 /** A position strictly inside of what is known, or past it where only one end is. */
@@ -218,7 +248,7 @@ static int64_t next_position(const PnvRate *rate, int64_t bytes)
         return max64(rate->over + 1, min64(rate->over + step, rate->fits - 1));
     }
     /* The step grows while it stays one-sided. */
-    const int64_t step = (llabs(bytes - aim) / bytes_per_step(rate, bytes) + 1) << min64(rate->n_encoded - 1, 20);
+    const int64_t step = (llabs(bytes - aim) / bytes_per_step(rate) + 1) << min64(rate->n_encoded - 1, 20);
     return bytes > rate->budget ? rate->position + step : rate->position - step;
 }
 
@@ -231,10 +261,10 @@ static PnvRateStep give_up_target(PnvRate *rate, int64_t bytes)
     rate->high = position_of(rate, PNV_QUANTIZER_MAX);
     rate->budget = rate->limit;
     rate->n_encoded = 1;
-    return encode_at(rate, next_position(rate, bytes));
+    return code_at(rate, next_position(rate, bytes), rate->n_slices);
 }
 
-PnvRateStep pnv_rate_encoded(PnvRate *rate, int64_t bytes)
+static PnvRateStep encoded(PnvRate *rate, int64_t bytes)
 {
     rate->n_encoded++;
     if (bytes > rate->budget) {
@@ -254,7 +284,15 @@ PnvRateStep pnv_rate_encoded(PnvRate *rate, int64_t bytes)
         /* Coded before, and at most a slice's worth of positions ago; the backend may have kept it. */
         rate->position = rate->fits;
         rate->low = rate->fits;
-        return PNV_RATE_ENCODE;
+        return PNV_RATE_CODE;
     }
-    return encode_at(rate, next_position(rate, bytes));
+    return code_at(rate, next_position(rate, bytes), rate->n_slices);
+}
+
+PnvRateStep pnv_rate_coded(PnvRate *rate, int64_t bytes)
+{
+    if (rate->phase == PNV_RATE_WHOLE)
+        return encoded(rate, bytes);
+    rate->n_rounds++;
+    return rate->phase == PNV_RATE_SAMPLING ? sampled(rate, bytes) : corrected(rate, bytes);
 }

@@ -111,29 +111,29 @@ static Outcome run(const Made *m, PnvRate *rate)
     memset(coded, 0, sizeof coded);
     rate->n_slices = m->n_slices;
     rate->n_samples = pnv_rate_n_samples(m->n_slices);
+    rate->n_part = pnv_rate_n_part(m->n_slices);
     rate->multiplier = pnv_rate_multiplier(m->n_slices);
     for (int b = 5; b < 12; b++) { /* something plausible; it only has to be the same shape for both */
         rate->all.n[b] = (uint32_t)(m->n_slices * 100 / (b - 4));
         rate->sampled.n[b] = (uint32_t)(rate->n_samples * 100 / (b - 4));
+        rate->part.n[b] = (uint32_t)(rate->n_part * 100 / (b - 4));
     }
     for (PnvRateStep step = pnv_rate_begin(rate); step != PNV_RATE_DONE;) {
+        int64_t bytes = 0;
         REQUIRE(++guard < 100, "the search does not end");
-        if (step == PNV_RATE_SAMPLE) {
-            int64_t bytes = 0;
-            for (int i = 0; i < m->n_slices; i++)
-                bytes += pnv_rate_rank(rate, i) < rate->n_samples ? made_bytes(m, i, rate->quantizer) : 0;
-            step = pnv_rate_sampled(rate, bytes);
-        } else {
-            for (int i = 0; i < m->n_slices; i++) {
-                n_coded += coded[i] != pnv_rate_quantizer(rate, i);
-                coded[i] = pnv_rate_quantizer(rate, i);
-            }
-            step = pnv_rate_encoded(rate, bytes_at(m, rate));
+        for (int i = 0; i < m->n_slices; i++) {
+            const int q = pnv_rate_quantizer(rate, i);
+            if (pnv_rate_rank(rate, i) >= rate->n_wanted)
+                continue;
+            n_coded += coded[i] != q;
+            coded[i] = q;
+            bytes += made_bytes(m, i, q);
         }
+        step = pnv_rate_coded(rate, bytes);
     }
     for (int i = 0; i < m->n_slices; i++)
         REQUIRE(coded[i] == pnv_rate_quantizer(rate, i), "slice %d is not coded as chosen", i);
-    o.n_sampled = rate->n_sampled;
+    o.n_sampled = rate->n_rounds;
     o.passes = (double)n_coded / m->n_slices;
     o.bytes = bytes_at(m, rate);
     return o;
