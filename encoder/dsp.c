@@ -5,6 +5,8 @@
 #include "entropy.h"
 #if PNV_HAVE_X86
 #include "x86/x86.h"
+#elif PNV_HAVE_NEON
+#include "arm/arm.h"
 #endif
 
 void pnv_dsp_init(PnvDsp *dsp, PnvCpu cpu)
@@ -45,6 +47,14 @@ void pnv_dsp_init(PnvDsp *dsp, PnvCpu cpu)
         dsp->forward = pnv_forward_avx512;
         dsp->entropy_bits = pnv_entropy_bits_avx512;
         dsp->entropy_write = pnv_entropy_write_avx512;
+    }
+#elif PNV_HAVE_NEON
+    if (cpu == PNV_CPU_NEON) {
+        dsp->fetch = pnv_fetch_neon;
+        dsp->transform = pnv_transform_neon;
+        dsp->forward = pnv_forward_neon;
+        dsp->quant[PNV_ROUNDING_NEAREST] = pnv_quant_neon;
+        dsp->quant[PNV_ROUNDING_DEAD_ZONE] = pnv_quant_dead_zone_neon;
     }
 #endif
 }
