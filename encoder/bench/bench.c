@@ -273,9 +273,10 @@ int main(int argc, char **argv)
     PnvEncoder *enc;
 
     /* Before frames are made: are the parameters right, and what does auto stand for? */
-    if (pnv_open(&enc, &o.params, error) != PNV_OK) {
+    const PnvStatus status = pnv_open(&enc, &o.params, error);
+    if (status != PNV_OK) {
         fprintf(stderr, "proresnv-bench: %s\n", error);
-        return 2;
+        return status == PNV_ENODEV ? 77 : 2;
     }
     o.params.cpu = pnv_params(enc)->cpu;
     pnv_close(&enc);
