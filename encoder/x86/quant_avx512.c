@@ -37,6 +37,20 @@ PNV_INLINE __m512i of_rows(const uint32_t *number, int n_rows)
     return v;
 }
 
+/** Vectors at the end of a unit may be partial; the others need no mask, which would slow them down. */
+PNV_INLINE __m512i load_lanes(const int16_t *from, int n)
+{
+    return n >= LANES ? _mm512_loadu_si512(from) : _mm512_maskz_loadu_epi16(first_lanes(n), from);
+}
+
+PNV_INLINE void store_lanes(int16_t *to, int n, __m512i v)
+{
+    if (n >= LANES)
+        _mm512_storeu_si512(to, v);
+    else
+        _mm512_mask_storeu_epi16(to, first_lanes(n), v);
+}
+
 /** divide() of quant.c, with a bias of PnvQuantTwice; 0 in lanes that are not kept. */
 PNV_INLINE __m512i divide(__mmask32 keep, __m512i magnitude, __m512i bias, __m512i recip, __m512i shift)
 {
@@ -55,11 +69,11 @@ PNV_INLINE void nearest_rows(int16_t *level, const int16_t *coef, int n_blocks, 
 {
     for (int i = 0; i < end; i += n_rows, level += LANES, coef += LANES) {
         const PnvQuantTwice *s = &quant->twice[i];
-        const __mmask32 there = first_lanes((end - i) * n_blocks);
-        const __m512i c = _mm512_maskz_loadu_epi16(there, coef);
-        const __m512i m = divide(there, _mm512_abs_epi16(c), of_rows(&s->bias, n_rows), of_rows(&s->recip, n_rows),
+        const int n = (end - i) * n_blocks;
+        const __m512i c = load_lanes(coef, n);
+        const __m512i m = divide(0xffffffff, _mm512_abs_epi16(c), of_rows(&s->bias, n_rows), of_rows(&s->recip, n_rows),
                                  of_rows(&s->shift, n_rows));
-        _mm512_mask_storeu_epi16(level, there, with_sign_of(c, m));
+        store_lanes(level, n, with_sign_of(c, m));
     }
 }
 
@@ -89,10 +103,8 @@ PNV_INLINE void find_small(SmallBits *bits, const int16_t *coef, int n_blocks, c
 
     memset(bits->byte, 0, 1);
     for (int i = 0; i < n; i += LANES) {
-        const __mmask32 there = first_lanes(n - i);
-        const __m512i c = _mm512_maskz_loadu_epi16(there, coef + i);
-        const uint32_t small = _mm512_mask_cmplt_epu16_mask(
-            there, _mm512_abs_epi16(c), of_rows(&quant->twice[1 + i / n_blocks].small, n_rows));
+        const uint32_t small = _mm512_cmplt_epu16_mask(
+            _mm512_abs_epi16(load_lanes(coef + i, n - i)), of_rows(&quant->twice[1 + i / n_blocks].small, n_rows));
         memcpy(bits->byte + 1 + i / 8, &small, sizeof small);
     }
     memset(bits->byte + 1 + n / 8, 0xff, 1); /* n is a multiple of 8 */
@@ -131,7 +143,6 @@ PNV_INLINE void dead_zone_rows(int16_t *level, const int16_t *coef, int n_blocks
     find_small(&bits, coef, n_blocks, quant, n_rows);
     for (int i = 0; i < n; i += LANES) {
         const PnvQuantTwice *s = &quant->twice[1 + i / n_blocks];
-        const __mmask32 there = first_lanes(n - i);
         uint64_t around;
         memcpy(&around, bits.byte + i / 8, sizeof around);
         const __m256i own = _mm256_multishift_epi64_epi8(_mm256_load_si256((const __m256i *)window),
@@ -140,11 +151,11 @@ PNV_INLINE void dead_zone_rows(int16_t *level, const int16_t *coef, int n_blocks
         const __m512i count = _mm512_permutexvar_epi16(_mm512_cvtepu8_epi16(own), _mm512_load_si512(neighbours));
         const __m512i least = _mm512_permutexvar_epi16(_mm512_add_epi16(count, row_of_lane),
                                                        thresholds(&quant->step[1 + i / n_blocks], n_rows));
-        const __m512i c = _mm512_maskz_loadu_epi16(there, coef + i), magnitude = _mm512_abs_epi16(c);
+        const __m512i c = load_lanes(coef + i, n - i), magnitude = _mm512_abs_epi16(c);
         const __mmask32 keep = _mm512_cmpge_epu16_mask(magnitude, least);
         const __m512i m = divide(keep, magnitude, of_rows(&s->zone_bias, n_rows), of_rows(&s->recip, n_rows),
                                  of_rows(&s->shift, n_rows));
-        _mm512_mask_storeu_epi16(level + i, there, with_sign_of(c, m));
+        store_lanes(level + i, n - i, with_sign_of(c, m));
     }
 }
 
