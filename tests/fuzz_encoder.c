@@ -35,11 +35,15 @@ static int choose(Input *in, const int *legal, int n)
 static PnvParams take_params(Input *in)
 {
     static const int depths[] = {8, 10, 12, 16}, mbs[] = {0, 1, 2, 4, 8}, alphas[] = {0, 8, 16}, bits[] = {0, 1};
-    static const int profiles[] = {0, 1, 2, 3, 4, 5, 6}, zero[] = {0};
+    static const int profiles[] = {0, 1, 2, 3, 4, 5, 6}, zero[] = {0}, roundings[] = {0, 1, 2};
     PnvParams p = {0};
 
-    p.width = take(in) % 200 + (take(in) > 250 ? 65400 : 0);
+    p.width = take(in) % 200;
     p.height = take(in) % 70;
+    if (take(in) > 250) { /* as wide as it gets, but low: a frame should take milliseconds */
+        p.width += 65400;
+        p.height %= 3;
+    }
     p.chroma = (PnvChroma)choose(in, bits, 2);
     p.depth = choose(in, depths, 4);
     p.range = (PnvRange)choose(in, bits, 2);
@@ -48,7 +52,12 @@ static PnvParams take_params(Input *in)
     if (take(in) < 200)
         p.profile = PNV_PROFILE_AUTO;
     p.quantizer = take(in) % 226;
-    p.rounding = (PnvRounding)choose(in, zero, 1);
+    p.rounding = (PnvRounding)choose(in, roundings, 3);
+    p.rate_control = (PnvRateControl)choose(in, bits, 2);
+    p.min_quantizer = take(in) < 40 ? take(in) % 226 : 0;
+    p.max_quantizer = take(in) < 40 ? take(in) % 226 : 0;
+    p.max_frame_bytes = take(in) < 80 ? (uint32_t)(take(in) << take(in) % 12) : 0;
+    p.bitrate = take(in) < 30 ? take(in) * 50 : 0;
     p.mbs_per_slice = choose(in, mbs, 5);
     p.fps_n = take(in) * 1001;
     p.fps_d = take(in);
@@ -124,6 +133,9 @@ static void judge(const PnvParams *params, const PnvPicture *pic, const PnvPacke
     if (!reader || pnv_reader_read(reader, packet->data, packet->size, &options) != PNV_READER_OK)
         abort();
     const PnvReaderFrame *f = pnv_reader_frame(reader);
+    if (packet->over_limit ? packet->size <= packet->limit_bytes || packet->quantizer_min != 224
+                           : packet->limit_bytes && packet->size > packet->limit_bytes)
+        abort();
     if (f->n_violations || f->n_notes || !f->complete || f->header.width != params->width ||
         f->header.height != params->height || f->header.interlace_mode != (int)pic->interlace)
         abort();
@@ -147,6 +159,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         judge(&params, &pic, &packet);
         params.threads = 1;
         params.frames_in_flight = 1;
+        params.cpu = PNV_CPU_C;
         if (encode(&params, &pic, &alone) || alone.size != packet.size || memcmp(alone.data, packet.data, alone.size))
             abort();
         pnv_packet_release(&packet);
