@@ -74,7 +74,7 @@ struct _GstProresNvEnc
 
   /* Written by the streaming thread while no frame is held. */
   PnvEncoder *enc;
-  GstVideoInfo info;
+  GstVideoInfo info;            /* but its field order, which may change */
   GstVideoCodecState *input;    /* until the source pad has its caps */
   guint depth;                  /* frames in flight, and slots in use */
   guint tail;                   /* slot of the next frame */
@@ -1549,23 +1549,30 @@ static GstFlowReturn
 code_lone_field (GstProresNvEnc * self)
 {
   GstVideoCodecFrame *frame = g_steal_pointer (&self->first_field);
+  const GstVideoInfo *info = &self->info;
 
   if (!frame)
     return GST_FLOW_OK;
-  if (GST_CLOCK_TIME_IS_VALID (frame->duration))
-    frame->duration *= 2;
+  /* The time of the missing field is its own, too. */
+  if (GST_CLOCK_TIME_IS_VALID (frame->duration) && info->fps_n > 0)
+    frame->duration = MAX (frame->duration,
+        gst_util_uint64_scale (GST_SECOND, info->fps_d, info->fps_n));
   return code_alone (self, frame);
 }
 
-/* Called with the stream lock. The time of both fields is the frame's. */
+/* Called with the stream lock. The frame lasts from the first field to the end
+ * of the second, which some sources give the times of the frame as well. */
 static GstFlowReturn
 code_pair (GstProresNvEnc * self, GstVideoCodecFrame * second)
 {
   GstVideoCodecFrame *first = g_steal_pointer (&self->first_field);
 
-  if (GST_CLOCK_TIME_IS_VALID (first->duration)
+  if (GST_CLOCK_TIME_IS_VALID (first->pts)
+      && GST_CLOCK_TIME_IS_VALID (second->pts)
+      && GST_CLOCK_TIME_IS_VALID (first->duration)
       && GST_CLOCK_TIME_IS_VALID (second->duration))
-    first->duration += second->duration;
+    first->duration = MAX (first->pts + first->duration,
+        second->pts + second->duration) - first->pts;
   else
     first->duration = GST_CLOCK_TIME_NONE;
   return code_frame (self, first, second);
@@ -1706,6 +1713,21 @@ gst_prores_nv_enc_flush (GstVideoEncoder * encoder)
   return TRUE;
 }
 
+/* Caps that differ in nothing but the order of fields are no change to the base
+ * class. The source caps keep their order, the frames get the new one. */
+static void
+update_field_order (GstProresNvEnc * self, GstEvent * event)
+{
+  GstCaps *caps;
+  GstVideoInfo info;
+
+  gst_event_parse_caps (event, &caps);
+  if (self->enc && gst_video_info_from_caps (&info, caps)
+      && gst_video_info_is_equal (&info, &self->info))
+    GST_VIDEO_INFO_FIELD_ORDER (&self->info) =
+        GST_VIDEO_INFO_FIELD_ORDER (&info);
+}
+
 static gboolean
 gst_prores_nv_enc_sink_event (GstVideoEncoder * encoder, GstEvent * event)
 {
@@ -1717,6 +1739,9 @@ gst_prores_nv_enc_sink_event (GstVideoEncoder * encoder, GstEvent * event)
       self->flushing = TRUE;
       g_cond_broadcast (&self->changed);
       g_mutex_unlock (&self->lock);
+      break;
+    case GST_EVENT_CAPS:
+      update_field_order (self, event);
       break;
     case GST_EVENT_STREAM_START:
     case GST_EVENT_SEGMENT:

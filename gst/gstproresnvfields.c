@@ -97,8 +97,9 @@ gst_prores_nv_fields_match (const GstVideoInfo * info, GstBuffer * first,
   if (info->fps_n <= 0 || !GST_BUFFER_PTS_IS_VALID (first)
       || !GST_BUFFER_PTS_IS_VALID (second))
     return TRUE;
-  /* Half a frame is right, none is what careless sources give to both; a whole
-   * one is the next frame's. */
+  /* Half a frame is right, none is what many sources give to both, as interlace
+   * of GStreamer does; a whole one is the next frame's. */
   frame = gst_util_uint64_scale (GST_SECOND, info->fps_d, info->fps_n);
-  return GST_BUFFER_PTS (second) < GST_BUFFER_PTS (first) + frame * 3 / 4;
+  return GST_BUFFER_PTS (second) + frame / 4 >= GST_BUFFER_PTS (first)
+      && GST_BUFFER_PTS (second) < GST_BUFFER_PTS (first) + frame * 3 / 4;
 }

@@ -42,7 +42,7 @@ gboolean gst_prores_nv_fields_begin (GstProresNvField field,
     PnvInterlace order);
 
 /* Whether @second is the other field of @first's frame: of the other parity,
- * and begins about half a frame later where timestamps tell. */
+ * and begins with it or half a frame later where timestamps tell. */
 gboolean gst_prores_nv_fields_match (const GstVideoInfo * info,
     GstBuffer * first, GstBuffer * second);
 

@@ -97,12 +97,13 @@ static inline PnvParams test_params(const GstVideoInfo *info)
     };
 }
 
-/** Fails unless packet is what the core makes of the raw frame. */
-static inline void check_packet(GstBuffer *packet, const PnvParams *params, const GstVideoInfo *info, GstBuffer *raw)
+/** Fails unless packet is what the core makes of the raw frame, scanned that way. */
+static inline void check_packet_fields(GstBuffer *packet, const PnvParams *params, const GstVideoInfo *info,
+                                       GstBuffer *raw, PnvInterlace interlace)
 {
     char error[PNV_ERROR_BYTES];
     PnvEncoder *enc;
-    PnvPicture picture = {.tag = NULL};
+    PnvPicture picture = {.interlace = interlace};
     PnvPacket want;
     GstMapInfo map;
 
@@ -120,6 +121,11 @@ static inline void check_packet(GstBuffer *packet, const PnvParams *params, cons
     pnv_packet_release(&want);
     gst_buffer_unmap(raw, &map);
     pnv_close(&enc);
+}
+
+static inline void check_packet(GstBuffer *packet, const PnvParams *params, const GstVideoInfo *info, GstBuffer *raw)
+{
+    check_packet_fields(packet, params, info, raw, PNV_PROGRESSIVE);
 }
 
 /** A harness with a bus to read what the element says. */
@@ -190,6 +196,30 @@ static inline void check_error(GstHarness *h, const char *words)
     g_free(all);
     g_strfreev(list);
     gst_message_unref(message);
+}
+
+/** How many warnings wait on the bus; each says all of the words, separated by '|'. */
+static inline guint count_warnings(GstHarness *h, const char *words)
+{
+    gchar **list = g_strsplit(words, "|", -1);
+    GstMessage *message;
+    guint n = 0;
+
+    for (; (message = pop_message(h, GST_MESSAGE_WARNING)); n++) {
+        GError *error;
+        gchar *debug, *all;
+        gst_message_parse_warning(message, &error, &debug);
+        all = g_strconcat(error->message, "\n", debug, NULL);
+        for (int i = 0; list[i]; i++)
+            fail_unless(strstr(all, list[i]) != NULL, "\"%s\" is not in \"%s\"", list[i], all);
+        fail_unless(g_ascii_isupper(error->message[0]) && g_str_has_suffix(error->message, "."), "%s", error->message);
+        g_error_free(error);
+        g_free(debug);
+        g_free(all);
+        gst_message_unref(message);
+    }
+    g_strfreev(list);
+    return n;
 }
 
 static inline void check_no_error(GstHarness *h)

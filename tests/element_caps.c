@@ -183,7 +183,8 @@ GST_START_TEST(test_query_interlaced)
     } modes[] = {
         {"video/x-prores,variant=(string)hq,interlace-mode=progressive", "progressive", FALSE},
         {"video/x-prores,variant=(string)hq,interlace-mode=interleaved", "interleaved", TRUE},
-        {"video/x-prores,variant=(string)hq,interlace-mode={progressive,interleaved}", "{progressive,interleaved}", TRUE},
+        {"video/x-prores,variant=(string)hq,interlace-mode={progressive,interleaved}", "{progressive,interleaved}",
+         TRUE},
     };
 
     for (guint i = 0; i < G_N_ELEMENTS(modes); i++) {

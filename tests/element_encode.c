@@ -320,7 +320,8 @@ GST_END_TEST;
 GST_START_TEST(test_properties)
 {
     GstHarness *h = test_harness("proresnvenc profile=lt quantizer=17 mbs-per-slice=2 threads=2 pipeline-depth=3 "
-                                 "backend=cpu encoder-id=test rate-control=constant-quantizer quantization=optimal");
+                                 "backend=cpu encoder-id=test rate-control=constant-quantizer "
+                                 "quantization=optimal");
     GstVideoInfo info;
 
     test_info(&info, "I422_10LE", 130, 98);
