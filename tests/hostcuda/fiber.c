@@ -22,7 +22,6 @@
 /* The only way to tell ThreadSanitizer that memory starts a new life; made for the heaps of Java. */
 void __tsan_java_init(unsigned long heap_begin, unsigned long heap_size);
 void __tsan_java_alloc(unsigned long ptr, unsigned long size);
-void __tsan_java_free(unsigned long ptr, unsigned long size);
 #endif
 #ifndef __x86_64__
 #include <ucontext.h>
@@ -31,7 +30,8 @@ void __tsan_java_free(unsigned long ptr, unsigned long size);
 enum { WARP = 32, MAX_THREADS = 1024, MAX_WARPS = MAX_THREADS / WARP };
 
 /* Stacks are far apart and used near their tops; ASan's frames are larger. */
-enum { STACK_BYTES = HOSTCUDA_ASAN || HOSTCUDA_TSAN ? 256 << 10 : 128 << 10, GUARD_BYTES = 64 << 10 };
+enum { STACK_BYTES = HOSTCUDA_ASAN ? 256 << 10 : 64 << 10, GUARD_BYTES = HOSTCUDA_TSAN ? 0 : 64 << 10 };
+#define STACK_STEP ((size_t)STACK_BYTES + GUARD_BYTES)
 
 typedef struct Fiber {
 #ifdef __x86_64__
@@ -219,42 +219,44 @@ static void fiber_switch(Fiber *from, Fiber *to)
     fiber_arrived(from);
 }
 
-/* ThreadSanitizer remembers who used a stack, so that each fiber gets a new one from it; else they are made once. */
-static void lane_make_stack(unsigned number)
+/* Once for all blocks, with a guard below each; but ThreadSanitizer remembers who used a stack, so that there each
+ * block gets new ones. */
+static void make_stacks(void)
 {
-    Fiber *fiber = &run.lanes[number].fiber;
+#if HOSTCUDA_TSAN
+    run.stacks = mmap(NULL, run.n_threads * STACK_STEP, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+#else
+    if (!run.stacks)
+        run.stacks = mmap(NULL, MAX_THREADS * STACK_STEP, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+#endif
+    if (run.stacks == MAP_FAILED)
+        hostcuda_die("no address space for the stacks of %u threads", run.n_threads);
+}
+
+static void free_stacks(void)
+{
+#if HOSTCUDA_TSAN
+    for (unsigned t = 0; t < run.n_threads; t++)
+        __tsan_destroy_fiber(run.lanes[t].fiber.tsan);
+    munmap(run.stacks, run.n_threads * STACK_STEP);
+    run.stacks = NULL;
+#endif
+}
+
+static void make_fiber(Fiber *fiber, unsigned number)
+{
+    char *stack = run.stacks + number * STACK_STEP + GUARD_BYTES;
+#if HOSTCUDA_TSAN
+    fiber->tsan = __tsan_create_fiber(0);
+#else
+    if (!fiber->stack && mprotect(stack, STACK_BYTES, PROT_READ | PROT_WRITE))
+        hostcuda_die("no memory for the stacks of %u threads", run.n_threads);
+#endif
+    fiber->stack = stack;
     fiber->stack_bytes = STACK_BYTES;
     fiber->fake_stack = NULL;
     fiber->done = false;
-#if HOSTCUDA_TSAN
-    void *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (stack == MAP_FAILED)
-        hostcuda_die("no memory for the stacks of %u threads", run.n_threads);
-    fiber->stack = stack;
-    fiber->tsan = __tsan_create_fiber(0);
-#else
-    const size_t step = STACK_BYTES + GUARD_BYTES;
-    if (!run.stacks) {
-        run.stacks = mmap(NULL, MAX_THREADS * step, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (run.stacks == MAP_FAILED)
-            hostcuda_die("no address space for the stacks of %d threads", MAX_THREADS);
-    }
-    char *stack = run.stacks + number * step + GUARD_BYTES;
-    if (!fiber->stack && mprotect(stack, STACK_BYTES, PROT_READ | PROT_WRITE))
-        hostcuda_die("no memory for the stacks of %u threads", run.n_threads);
-    fiber->stack = stack;
-#endif
     fiber_prepare(fiber, number);
-}
-
-static void lane_free_stack(Lane *lane)
-{
-#if HOSTCUDA_TSAN
-    __tsan_destroy_fiber(lane->fiber.tsan);
-    munmap((void *)lane->fiber.stack, STACK_BYTES);
-#else
-    (void)lane;
-#endif
 }
 
 /* ---- Who runs next ---- */
@@ -498,15 +500,12 @@ __attribute__((no_sanitize_address)) static void fill_shared(void)
     for (volatile unsigned char *byte = (volatile unsigned char *)word; (uintptr_t)byte < stop; byte++)
         *byte = 0xA5;
 #if HOSTCUDA_TSAN
-    static uintptr_t begin, bytes;
-    if (run.launch->shared_start != run.launch->shared_stop) {
-        if (!begin) { /* one program or library with __shared__ is enough where this is used */
-            begin = ((uintptr_t)run.launch->shared_start) & ~(uintptr_t)7;
-            bytes = ((stop + 7) & ~(uintptr_t)7) - begin;
+    static bool known;
+    const uintptr_t begin = (uintptr_t)run.launch->shared_start & ~(uintptr_t)7, bytes = ((stop + 7) & ~(uintptr_t)7) - begin;
+    if (bytes) {
+        if (!known)
             __tsan_java_init(begin, bytes);
-        } else {
-            __tsan_java_free(begin, bytes);
-        }
+        known = true;
         __tsan_java_alloc(begin, bytes);
     }
 #endif
@@ -520,6 +519,7 @@ static void start_block(void)
     run.n_done = run.n_at_barrier = run.ready_warps = 0;
     run.barrier_sum = 0;
     memset(run.warps, 0, sizeof run.warps);
+    make_stacks();
     unsigned t = 0;
     for (unsigned z = 0; z < size.z; z++)
         for (unsigned y = 0; y < size.y; y++)
@@ -531,7 +531,7 @@ static void start_block(void)
                 lane->warp = t / WARP;
                 lane->lane = t % WARP;
                 run.warps[lane->warp].exists |= 1u << lane->lane;
-                lane_make_stack(t);
+                make_fiber(&lane->fiber, t);
             }
     for (unsigned w = 0; w < run.n_warps; w++)
         set_ready(w, run.warps[w].exists);
@@ -551,8 +551,7 @@ static void execute_block(uint64_t number)
     fill_shared();
     start_block();
     resume(&run.host, next_lane(0));
-    for (unsigned i = 0; i < run.n_threads; i++)
-        lane_free_stack(&run.lanes[i]);
+    free_stacks();
     free(run.sync);
     run.sync = NULL;
 }

@@ -380,7 +380,7 @@ static void check_canaries(const char *after)
 {
     for (const Block *b = rt.blocks; b; b = b->next)
         if (b->kind == BLOCK_DEVICE)
-            for (size_t i = 0; i < CANARY_BYTES; i++)
+            for (size_t i = 0; i != CANARY_BYTES; i++)
                 if ((unsigned char)b->allocation[i] != CANARY || (unsigned char)b->base[b->bytes + i] != CANARY)
                     hostcuda_die("%s: wrote outside a block of %zu bytes of device memory", after, b->bytes);
 }
