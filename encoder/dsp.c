@@ -37,6 +37,9 @@ void pnv_dsp_init(PnvDsp *dsp, PnvCpu cpu)
         dsp->histogram = pnv_rate_histogram_avx2;
         dsp->entropy_bits = pnv_entropy_bits_avx2;
         dsp->entropy_write = pnv_entropy_write_avx2;
+        dsp->alpha_fetch = pnv_alpha_fetch_avx2;
+        dsp->alpha_bits = pnv_alpha_bits_avx2;
+        dsp->alpha_write = pnv_alpha_write_avx2;
     }
     if (cpu == PNV_CPU_AVX512) {
         dsp->fetch = pnv_fetch_avx512;

@@ -85,6 +85,14 @@ static int pattern(int x, int y, int width, int height, int is_chroma, uint32_t 
     return is_chroma ? 4000 : -28000;
 }
 
+/* A matte: inside, outside, and borders some pixels wide. Beyond the ends of what put() clips to. */
+static int matte(int x, int y)
+{
+    const int v = (smooth_noise(x, y, 9, 5) + smooth_noise(x, y, 6, 6) / 3) * 24;
+
+    return v > 42000 ? 42000 : v < -42000 ? -42000 : v;
+}
+
 static void put(uint8_t *row, int x, int depth, int v)
 {
     const int max = (1 << depth) - 1;
@@ -110,8 +118,8 @@ static void draw(const PnvBenchContent *content, int frame, int c, int is_patter
             const int x = i * step;
             int v = is_pattern ? pattern(x, y, p->width, p->height, is_chroma, (unsigned)frame)
                                : natural(x + 4 * frame + 100000, y + frame + 100000, is_chroma, (unsigned)c * 1000);
-            if (c == 3) /* a matte: in, out and soft borders */
-                v = v * 8 > 32767 ? 42000 : v * 8 < -32768 ? -42000 : v * 8;
+            if (c == 3)
+                v = matte(x + 4 * frame + 100000, y + frame + 100000);
             else if (!is_pattern)
                 v += grain(i, y, (unsigned)(frame * 4 + c)) * (is_chroma ? 7 : 11) / 256;
             put(row, i, p->depth, v);

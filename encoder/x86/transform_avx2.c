@@ -170,7 +170,11 @@ PNV_INLINE void put_row(const Output *o, int raster, __m256i even, __m256i odd, 
 
     if (quantizing)
         c = quantize(c, &o->quant->twice[scan]);
-    if (partial)
+    if (partial && o->n_blocks == 8)
+        _mm_storeu_si128((__m128i *)to, _mm256_castsi256_si128(c));
+    else if (partial && o->n_blocks == 4)
+        memcpy(to, &c, 4 * sizeof *to);
+    else if (partial)
         memcpy(to, &c, (size_t)o->n_blocks * sizeof *to);
     else
         _mm256_storeu_si256((__m256i *)to, c);

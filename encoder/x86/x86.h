@@ -26,6 +26,10 @@
     size_t pnv_entropy_bits_##isa(const int16_t *level, int n_blocks);                                                 \
     size_t pnv_entropy_write_##isa(uint8_t *dst, size_t capacity, const int16_t *level, int n_blocks);
 
+void pnv_alpha_fetch_avx2(uint16_t *dst, const PnvPlane *plane, int bits, int x0, int y0, int width);
+size_t pnv_alpha_bits_avx2(const uint16_t *value, int n, int bits);
+size_t pnv_alpha_write_avx2(uint8_t *dst, size_t capacity, const uint16_t *value, int n, int bits);
+
 PNV_X86_VARIANTS(avx2)
 PNV_X86_VARIANTS(avx512)
 
