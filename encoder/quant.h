@@ -69,7 +69,7 @@ void pnv_quant_c(int16_t *level, const int16_t *coef, int n_blocks, const PnvQua
  * behind it that are small, x < 41/64; before the first AC coefficient none is, behind the last all are. The level is 0
  * if x is below 40, 41, 41, 44, 50 64ths for a count of 0..4, else floor(x + 28/64).
  *
- * The constants are tuned on natural pictures; docs/performance.md has what they gain.
+ * The constants are tuned on natural pictures; docs/rate-control.md has what they gain.
  *
  * @param level must not be coef.
  */
