@@ -23,6 +23,9 @@ void pnv_fetch_avx512(int16_t *dst, const PnvPlane *plane, int x0, int y0, int w
     for (int y = 0; y < 16; y++, dst += PNV_FETCH_STRIDE) {
         const int row_y = y0 + y < last_row ? y0 + y : last_row;
         const uint8_t *row = plane->data + row_y * plane->stride + (ptrdiff_t)x0 * bytes;
+        /* Of the next MB row; may lie outside of the plane, which a prefetch ignores. */
+        for (int at = 0; at < n_cols * bytes; at += 64)
+            _mm_prefetch((const char *)((uintptr_t)(row + at) + (uintptr_t)(16 * plane->stride)), _MM_HINT_T1);
         for (int x = 0; x < n_cols; x += 32) {
             const int n = n_cols - x;
             const __mmask32 there = n >= 32 ? 0xffffffffu : (1u << n) - 1;

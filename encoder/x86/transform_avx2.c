@@ -174,6 +174,8 @@ PNV_INLINE void put_row(const Output *o, int raster, __m256i even, __m256i odd, 
         _mm_storeu_si128((__m128i *)to, _mm256_castsi256_si128(c));
     else if (partial && o->n_blocks == 4)
         memcpy(to, &c, 4 * sizeof *to);
+    else if (partial && o->n_blocks == 2)
+        memcpy(to, &c, 2 * sizeof *to);
     else if (partial)
         memcpy(to, &c, (size_t)o->n_blocks * sizeof *to);
     else
@@ -239,44 +241,49 @@ GROUP_FUNCTION(group_16, VIDEO_16, 0, 0)
 GROUP_FUNCTION(group_16_quant, VIDEO_16, 0, 1)
 #undef GROUP_FUNCTION
 
-/** A group whose samples may be less than 64 columns wide. */
-static void samples_group(Output *o, Source *s, const int16_t *samples, ptrdiff_t stride, int n_columns)
-{
-    int16_t wide[16][GROUP_COLUMNS];
+/** Rows of GROUP_COLUMNS, the samples of a partial group in their beginning. */
+typedef struct Wide {
+    int16_t row[16][GROUP_COLUMNS];
+} Wide;
 
-    for (int y = 0; y < 16; y++)
-        s->row[y] = (const uint8_t *)(samples + y * stride);
-    if (o->n_blocks == GROUP_BLOCKS) {
-        o->quant ? group_samples_quant(o, s) : group_samples(o, s);
-        return;
-    }
-    memset(wide, 0, sizeof wide);
+static void widen(Wide *wide, Source *s, int n_columns)
+{
+    memset(wide, 0, sizeof *wide);
     for (int y = 0; y < 16; y++) {
-        memcpy(wide[y], samples + y * stride, (size_t)n_columns * sizeof *samples);
-        s->row[y] = (const uint8_t *)wide[y];
+        memcpy(wide->row[y], s->row[y], (size_t)n_columns * sizeof wide->row[y][0]);
+        s->row[y] = (const uint8_t *)wide->row[y];
     }
-    o->quant ? group_samples_quant_partial(o, s) : group_samples_partial(o, s);
 }
 
-static void samples_unit(int16_t *coef, const int16_t *samples, ptrdiff_t stride, PnvBlockOrder order, int n_mb,
-                         const uint8_t scan[64], const PnvQuant *quant)
+/** is_padded: rows can be read up to PNV_FETCH_STRIDE samples, whatever is there. */
+static void samples_unit(int16_t *coef, const int16_t *samples, ptrdiff_t stride, int is_padded, PnvBlockOrder order,
+                         int n_mb, const uint8_t scan[64], const PnvQuant *quant)
 {
     const int n_blocks = n_mb * pnv_order_blocks_per_mb(order);
     uint8_t any[64];
     Output o = {.stride = n_blocks, .scan_of = pnv_scan_inverse(any, scan), .quant = quant};
     Source s = {.is_luma = order == PNV_BLOCKS_LUMA};
+    Wide wide;
 
     for (int first = 0; first < n_blocks; first += GROUP_BLOCKS) {
         o.coef = coef + first;
         o.n_blocks = n_blocks - first < GROUP_BLOCKS ? n_blocks - first : GROUP_BLOCKS;
-        samples_group(&o, &s, samples + 4 * first, stride, 4 * o.n_blocks); /* two blocks in each 8 columns */
+        for (int y = 0; y < 16; y++) /* two blocks in each 8 columns */
+            s.row[y] = (const uint8_t *)(samples + y * stride + 4 * first);
+        if (o.n_blocks == GROUP_BLOCKS) {
+            quant ? group_samples_quant(&o, &s) : group_samples(&o, &s);
+            continue;
+        }
+        if (!is_padded)
+            widen(&wide, &s, 4 * o.n_blocks);
+        quant ? group_samples_quant_partial(&o, &s) : group_samples_partial(&o, &s);
     }
 }
 
 void pnv_transform_avx2(int16_t *coef, const int16_t *samples, ptrdiff_t stride, PnvBlockOrder order, int n_mb,
                         const uint8_t scan[64])
 {
-    samples_unit(coef, samples, stride, order, n_mb, scan, NULL);
+    samples_unit(coef, samples, stride, 0, order, n_mb, scan, NULL);
 }
 
 void pnv_forward_avx2(int16_t *level, const PnvPlane *plane, int x0, int y0, PnvBlockOrder order, int n_mb,
@@ -290,7 +297,7 @@ void pnv_forward_avx2(int16_t *level, const PnvPlane *plane, int x0, int y0, Pnv
         n_blocks % GROUP_BLOCKS) {
         _Alignas(32) int16_t samples[16 * PNV_FETCH_STRIDE];
         pnv_fetch_avx2(samples, plane, x0, y0, width);
-        samples_unit(level, samples, PNV_FETCH_STRIDE, order, n_mb, scan, quant);
+        samples_unit(level, samples, PNV_FETCH_STRIDE, 1, order, n_mb, scan, quant);
         return;
     }
     uint8_t any[64];
