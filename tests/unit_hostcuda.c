@@ -792,6 +792,8 @@ static int make_mistake(const char *name)
         cudaFree(d_data), unit_add(d_data, 1, 64, 0, NULL);
     else if (strcmp(name, "host-pointer") == 0)
         unit_add(host, 1, 64, 0, NULL);
+    else if (strcmp(name, "second-malloc") == 0) /* the first was d_data */
+        fprintf(stderr, "error %d\n", (int)cudaMalloc((void **)&d_data, 4)), exit(1);
     else if (strcmp(name, "race") == 0)
         neighbours_right(0, false);
     else if (strcmp(name, "race-warp") == 0)
@@ -840,6 +842,13 @@ static void test_deaths(void)
     check_death("outside", "not in its mask");
     check_death("partial", "the block does not have");
     check_death("trap", "__trap() by thread");
+    setenv("PNV_HOSTCUDA_FAIL", "cudaMalloc:2:once:46", 1);
+    check_death("second-malloc", "error 46");
+    setenv("PNV_HOSTCUDA_FAIL", "*:2:sticky", 1);
+    check_death("second-malloc", "error 719");
+    setenv("PNV_HOSTCUDA_FAIL", "nonsense", 1);
+    check_death("second-malloc", "PNV_HOSTCUDA_FAIL=nonsense");
+    unsetenv("PNV_HOSTCUDA_FAIL");
     check_death("freed", "is not memory of the device");
     check_death("host-pointer", "is not memory of the device");
     if (ASAN) {

@@ -34,6 +34,8 @@ cudaError_t unit_arrival(unsigned *d_out, unsigned *d_counter, int n, cudaStream
 cudaError_t unit_add(unsigned *d_out, unsigned add, int n, int beyond, cudaStream_t stream);
 /** Writes shared memory at index 64 + beyond of 64. */
 cudaError_t unit_shared_overrun(unsigned *d_out, int beyond, cudaStream_t stream);
+/** 64 threads write and read shared memory at their number times stride elements of 4, 8 or 16 bytes. */
+cudaError_t unit_stride(unsigned *d_out, int stride, int bytes, cudaStream_t stream);
 /** Every index of the grid and of the block once, as numbers in order of x, y, z. */
 cudaError_t unit_indices(unsigned *d_out, dim3 grid, dim3 block, cudaStream_t stream);
 /** How many of the block's threads have odd numbers, three ways. */

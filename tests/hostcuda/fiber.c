@@ -23,7 +23,10 @@
 void __tsan_java_init(unsigned long heap_begin, unsigned long heap_size);
 void __tsan_java_alloc(unsigned long ptr, unsigned long size);
 #endif
-#ifndef __x86_64__
+#if defined(__x86_64__) && !defined(HOSTCUDA_UCONTEXT) /* define it to try what other machines use */
+#define HOSTCUDA_X86 1
+#else
+#define HOSTCUDA_X86 0
 #include <ucontext.h>
 #endif
 
@@ -34,7 +37,7 @@ enum { STACK_BYTES = HOSTCUDA_ASAN ? 256 << 10 : 64 << 10, GUARD_BYTES = HOSTCUD
 #define STACK_STEP ((size_t)STACK_BYTES + GUARD_BYTES)
 
 typedef struct Fiber {
-#ifdef __x86_64__
+#if HOSTCUDA_X86
     void *sp;
 #else
     ucontext_t context;
@@ -84,6 +87,8 @@ static struct {
 uint3 threadIdx, blockIdx;
 dim3 blockDim, gridDim;
 const int warpSize = WARP;
+HostcudaPlace hostcuda_place;
+static void (*observer)(void);
 
 /* ---- Reports ---- */
 
@@ -143,7 +148,7 @@ void hostcuda_trap(void)
 
 static void lane_main(void);
 
-#ifdef __x86_64__
+#if HOSTCUDA_X86
 void hostcuda_switch_stack(void **save_sp, void *load_sp);
 __asm__(".text\n"
         ".globl hostcuda_switch_stack\n"
@@ -321,6 +326,7 @@ static void resume(Fiber *from, Lane *to)
 {
     run.current = to;
     threadIdx = to->index;
+    hostcuda_place.thread = to->warp * WARP + to->lane;
     if (from != &to->fiber)
         fiber_switch(from, &to->fiber);
 }
@@ -375,6 +381,8 @@ int hostcuda_barrier(int value)
     run.warps[self->warp].at_barrier |= 1u << self->lane;
     set_not_ready(self);
     if (run.n_at_barrier == run.n_threads) {
+        if (observer)
+            observer();
         run.n_at_barrier = 0;
         run.barrier_parity ^= 1;
         run.barrier_result = run.barrier_sum;
@@ -569,6 +577,8 @@ static void execute_block(uint64_t number)
     __tsan_release(&run.start_sync);
 #endif
     resume(&run.host, next_lane(0));
+    if (observer)
+        observer();
     free_stacks();
     free(run.sync);
     run.sync = NULL;
@@ -583,6 +593,8 @@ void hostcuda_execute(const HostcudaLaunch *launch)
 {
     const uint64_t n = (uint64_t)launch->grid.x * launch->grid.y * launch->grid.z;
     run.launch = launch;
+    hostcuda_place = (HostcudaPlace){
+        .kernel = launch->name, .shared_start = launch->shared_start, .shared_stop = launch->shared_stop};
     run.random = launch->seed * 0x9E3779B97F4A7C15u;
     gridDim.x = launch->grid.x, gridDim.y = launch->grid.y, gridDim.z = launch->grid.z;
     blockDim.x = launch->block.x, blockDim.y = launch->block.y, blockDim.z = launch->block.z;
@@ -603,4 +615,10 @@ void hostcuda_execute(const HostcudaLaunch *launch)
     __tsan_acquire(&run.end_sync);
 #endif
     run.launch = NULL;
+    hostcuda_place.kernel = NULL;
+}
+
+void hostcuda_observe(void (*together)(void))
+{
+    observer = together;
 }

@@ -5,7 +5,8 @@
  * knows by itself. Kernels run on fibers, one a CUDA thread; blocks run one after another.
  *
  * A .cu file for both compilers launches by cudaLaunchKernelEx(), declares kernels static (or in a namespace without a
- * name), has no extern __shared__, no inline PTX, no cooperative groups, and asks __CUDA_ARCH__, which is not defined
+ * name), has no __shared__ in templates (g++ would not put it into the section; check_shared.sh finds it), no extern
+ * __shared__, no inline PTX, no cooperative groups, and asks __CUDA_ARCH__, which is not defined
  * here, before it uses what sm_75 lacks. Integers overflow as on the GPU (-fwrapv); shifts by the width or more differ.
  */
 #ifndef HOSTCUDA_H

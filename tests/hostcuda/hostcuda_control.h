@@ -10,8 +10,9 @@
  *     PNV_HOSTCUDA_LAZY=1       operations run only when something waits for them
  *     PNV_HOSTCUDA_FAIL=function:n[:sticky[:error]]
  *                               the n-th call (from 1) of function fails; `*` is any function, `exec` the n-th
- *                               operation when it runs, reported by what waits for it. sticky: from then on every
- *                               call fails, as on a lost device. error: the number, else one that fits.
+ *                               copy, fill or kernel when it runs, after which the device is lost: what waits for it
+ *                               reports it. sticky: from then on every call fails, as on a lost device; once, the
+ *                               default: only this one. error: its number, else one that fits.
  *     PNV_HOSTCUDA_DEVICES=n    number of devices, 1 by default, at most 8; 0 makes calls return cudaErrorNoDevice
  *     PNV_HOSTCUDA_DRIVER=v     version of the driver, for example 11080; less than the runtime's makes calls
  *                               return cudaErrorInsufficientDriver, 0 is no driver at all

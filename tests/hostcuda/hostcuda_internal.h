@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/** @file Between hostcuda.c (the runtime API) and fiber.c (one kernel on fibers). */
+/** @file Between hostcuda.c (the runtime API) and fiber.c (one kernel on fibers), and what banks.c watches. */
 #ifndef HOSTCUDA_INTERNAL_H
 #define HOSTCUDA_INTERNAL_H
 
@@ -31,6 +31,17 @@ typedef struct HostcudaLaunch {
 
 /** Run all blocks of a launch. One at a time in a process; a kernel that can never end ends the process. */
 void hostcuda_execute(const HostcudaLaunch *launch);
+
+/** Where the running thread is. */
+typedef struct HostcudaPlace {
+    const char *kernel; /**< NULL outside of kernels. */
+    unsigned thread;    /**< Number in its block. */
+    const char *shared_start, *shared_stop;
+} HostcudaPlace;
+extern HostcudaPlace hostcuda_place;
+
+/** Call together() each time all threads of a block have met at __syncthreads, or have returned. */
+void hostcuda_observe(void (*together)(void));
 
 /** Report and end the process: for what no real program may do. */
 __attribute__((noreturn, format(printf, 1, 2))) void hostcuda_die(const char *format, ...);
