@@ -548,13 +548,13 @@ static int usable_cpus(void)
     return n > 0 ? (int)n : 1;
 }
 
-/* Coefficients are kept where a frame may be coded at more than one quantizer. */
+/* Coefficients are kept where a frame's size decides, even if there is but one quantizer left to decide for. */
 static int open_coefficients(Slot *slot)
 {
     const PnvPlan *plan = slot->cpu->plan;
     size_t n_mb = 0;
 
-    if (plan->n_quantizers == 1)
+    if (plan->params.rate_control != PNV_RATE_TARGET && !plan->params.max_frame_bytes)
         return 0;
     for (int i = PNV_PROGRESSIVE; i <= PNV_BOTTOM_FIELD_FIRST; i++) {
         size_t n = 0;
