@@ -43,6 +43,9 @@ static const Case cases[] = {
     {"Y444_10LE", "profile=proxy", NULL, NULL, "profile=proxy|format=Y444_10LE"},
     {"I422_12LE", "profile=4444", QTMUX, NULL, "profile=4444|4:4:4|format=I422_12LE|4:2:2"},
     {"Y42B", "profile=4444xq", NULL, NULL, "profile=4444xq|format=Y42B"},
+    {"AYUV", "profile=hq", QTMUX, NULL, "profile=hq|4:2:2|format=AYUV|4:4:4|videoconvert"},
+    {"A444_10LE", "profile=lt alpha-bits=16", NULL, NULL, "profile=lt|format=A444_10LE"},
+    {"AYUV64", "", "video/x-prores,variant=(string)hq", NULL, "4:4:4|profile=auto|variant=(string)hq"},
     /* property and downstream, auto and downstream */
     {"Y42B", "profile=hq", "video/x-prores,variant=(string)lt", NULL, "profile=hq|variant=(string)lt"},
     {"Y444", "", "video/x-prores,variant=(string)hq", NULL, "64x48|4:4:4|profile=auto|variant=(string)hq"},
@@ -322,9 +325,9 @@ typedef struct Codes {
 static const Codes codes[] = {
     {"I422_10LE", "framerate=25/1,colorimetry=bt709", 1920, 1080, 1, 3, 1, 1, 1, "bt709"},
     {"I422_10LE", "framerate=25/1", 1920, 1080, 1, 3, 1, 1, 1, "bt709"},
-    {"I422_10LE", "framerate=30000/1001,colorimetry=bt601,pixel-aspect-ratio=10/11", 720, 486, 1, 4, 6, 1, 6,
+    {"I422_10LE", "framerate=30000/1001,colorimetry=bt601,pixel-aspect-ratio=10/11", 720, 486, 2, 4, 6, 1, 6,
      "2:4:5:4"},
-    {"I422_10LE", "framerate=25/1,colorimetry=(string)2:4:5:3,pixel-aspect-ratio=12/11", 720, 576, 1, 3, 5, 1, 6,
+    {"I422_10LE", "framerate=25/1,colorimetry=(string)2:4:5:3,pixel-aspect-ratio=12/11", 720, 576, 2, 3, 5, 1, 6,
      "2:4:5:3"},
     {"I422_10LE", "framerate=24000/1001,colorimetry=bt2020", 64, 48, 1, 1, 9, 1, 9, "2:6:5:7"},
     {"I422_10LE", "framerate=24/1,colorimetry=bt2020-10", 64, 48, 1, 2, 9, 1, 9, "2:6:5:7"},
@@ -336,6 +339,21 @@ static const Codes codes[] = {
     {"Y42B", "framerate=12/1,colorimetry=(string)2:3:7:2", 64, 48, 1, 0, 2, 2, 1, "2:3:7:2"},
     {"Y42B", "framerate=0/1", 64, 48, 1, 0, 6, 1, 6, "2:4:5:4"},
     {"Y42B", "framerate=0/1,max-framerate=25/1", 64, 48, 1, 0, 6, 1, 6, "2:4:5:4"},
+    {"I422_10LE", "framerate=30000/1001,pixel-aspect-ratio=40/33", 720, 486, 3, 4, 6, 1, 6, "2:4:5:4"},
+    {"I422_10LE", "framerate=25/1,pixel-aspect-ratio=118/81", 720, 576, 3, 3, 6, 1, 6, "2:4:5:4"},
+    {"I422_10LE", "framerate=60000/1001,pixel-aspect-ratio=4/3", 960, 720, 3, 7, 1, 1, 1, "bt709"},
+    {"I422_10LE", "framerate=25/1,pixel-aspect-ratio=4/3", 1440, 1080, 3, 3, 1, 1, 1, "bt709"},
+    {"Y42B", "framerate=120/1,pixel-aspect-ratio=2/1", 64, 48, 0, 11, 6, 1, 6, "2:4:5:4"},
+    /* unknown stays unknown, but for a matrix, which a GstVideoInfo cannot do without */
+    {"Y42B", "framerate=48/1,colorimetry=(string)2:3:0:0", 64, 48, 1, 0, 2, 2, 1, "2:3:0:0"},
+    {"Y42B", "framerate=48/1,colorimetry=(string)2:6:0:7", 64, 48, 1, 0, 9, 2, 9, "2:6:0:7"},
+    {"Y42B", "framerate=48/1,colorimetry=(string)2:0:0:0", 64, 48, 1, 0, 6, 1, 6, "2:4:5:4"},
+    {"Y444_16LE", "framerate=24/1,colorimetry=(string)2:6:14:11", 64, 48, 1, 2, 12, 16, 9, "2:6:14:11"},
+    /* what is full range in has become video range */
+    {"Y42B", "framerate=25/1,colorimetry=(string)1:4:0:0", 64, 48, 1, 3, 2, 2, 6, "2:4:0:0"},
+    {"Y42B", "framerate=25/1,colorimetry=(string)1:4:7:1", 64, 48, 1, 3, 1, 2, 6, "2:4:7:1"},
+    {"Y444_12LE", "framerate=25/1,colorimetry=(string)1:3:5:1", 64, 48, 1, 3, 1, 1, 1, "bt709"},
+    {"Y444_12LE", "framerate=25/1,colorimetry=(string)1:6:14:7", 64, 48, 1, 3, 9, 16, 9, "bt2100-pq"},
 };
 
 GST_START_TEST(test_header_codes)
@@ -363,6 +381,7 @@ GST_START_TEST(test_header_codes)
     fail_unless_equals_int(gst_buffer_extract(packet, 0, header, sizeof header), sizeof header);
     fail_unless_equals_int(GST_READ_UINT16_BE(header + 16), c->width);
     fail_unless_equals_int(GST_READ_UINT16_BE(header + 18), c->height);
+    fail_unless_equals_int(header[21] >> 4, c->aspect);
     fail_unless_equals_int(header[21] & 15, c->rate);
     fail_unless_equals_int(header[22], c->primaries);
     fail_unless_equals_int(header[23], c->transfer);

@@ -343,8 +343,8 @@ GST_START_TEST(test_properties)
     gint profile, rate_control, quantization, mbs, backend;
     gchar *id;
     g_object_get(h->element, "profile", &profile, "rate-control", &rate_control, "quantizer", &quantizer,
-                 "quantization", &quantization, "mbs-per-slice", &mbs, "threads", &threads, "pipeline-depth", &depth, "backend", &backend,
-                 "encoder-id", &id, NULL);
+                 "quantization", &quantization, "mbs-per-slice", &mbs, "threads", &threads, "pipeline-depth", &depth,
+                 "backend", &backend, "encoder-id", &id, NULL);
     fail_unless(profile == PNV_PROFILE_LT && quantizer == 17 && mbs == 2 && threads == 2 && depth == 3 &&
                 backend == PNV_BACKEND_CPU);
     fail_unless(rate_control == PNV_RATE_CONSTANT_QUANTIZER && quantization == PNV_ROUNDING_OPTIMAL);
@@ -357,8 +357,8 @@ GST_END_TEST;
 GST_START_TEST(test_properties_refused)
 {
     static const char *const launch[] = {
-        "proresnvenc mbs-per-slice=3",     "proresnvenc mbs-per-slice=0", "proresnvenc profile=raw",
-        "proresnvenc backend=opencl",      "proresnvenc rate-control=vbr", "proresnvenc alpha-bits=10",
+        "proresnvenc mbs-per-slice=3", "proresnvenc mbs-per-slice=0",  "proresnvenc profile=raw",
+        "proresnvenc backend=opencl",  "proresnvenc rate-control=vbr", "proresnvenc alpha-bits=10",
         "proresnvenc quantization=coarse",
     };
     for (guint i = 0; i < G_N_ELEMENTS(launch); i++) {

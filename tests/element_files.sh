@@ -1,9 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Files from qtmux, judged by ffprobe, ffmpeg and gst-discoverer-1.0: element_files.sh ELEMENT_LAUNCH APP_RECORD
+# Files from qtmux, judged by ffprobe, ffmpeg, gst-discoverer-1.0 and proresnv-inspect, where that is built:
+# element_files.sh ELEMENT_LAUNCH APP_RECORD [PRORESNV_INSPECT]
 set -eu
 launch=$1
 record=$2
+inspect=${3:-}
 for tool in ffprobe ffmpeg gst-discoverer-1.0; do
     command -v $tool >/dev/null || { echo "skipped: no $tool"; exit 77; }
 done
@@ -32,13 +34,25 @@ atom() {
     od -A n -t x1 -j $((at + 4)) -N "$3" "$1" | tr -d ' \n'
 }
 
-# A file that is whole: as many frames, and nothing that a decoder has to say.
+# What the strict reader has to say of a file, notes included.
+strict() {
+    [ -z "$inspect" ] || "$inspect" --werror "$@" >"$dir/inspect" || fail "$1: $(cat "$dir/inspect")"
+}
+
+# A file that is whole: as many frames, and nothing that a decoder has to say. whole FILE FRAMES [FIEL]
 whole() {
+    strict "$1"
     same "$1 frames" "$(ffprobe -v error -select_streams v:0 -count_packets -show_entries stream=nb_read_packets \
         -of default=nw=1:nk=1 "$1")" "$2"
     same "$1 decodes" "$(ffmpeg -v warning -i "$1" -an -f null - 2>&1 |
         grep -v "Guessed Channel Layout")" ""
-    same "$1 field order" "$(atom "$1" fiel 2)" 0100
+    same "$1 field order" "$(atom "$1" fiel 2)" "${3:-0100}"
+}
+
+# One byte of the frame header of the first frame, in hex, counted from the start of the frame: header FILE OFFSET.
+header() {
+    at=$(grep -abo icpf "$1" | head -n 1 | cut -d : -f 1)
+    od -A n -t x1 -j $((at - 4 + $2)) -N 1 "$1" | tr -d ' '
 }
 
 # profile PROPERTIES FORMAT FOURCC COMPRESSOR FFMPEG-PROFILE VARIANT DEPTH
@@ -67,6 +81,53 @@ profile "" I422_10LE apch "Apple ProRes 422 HQ" HQ hq 0018
 profile "" Y444_12LE ap4h "Apple ProRes 4444" 4444 4444 0018
 profile "profile=4444xq" Y444_10LE ap4x "Apple ProRes 4444 XQ" XQ 4444xq 0018
 
+# Every format of the sink caps.
+for format in Y42B I422_10LE I422_12LE Y444 Y444_10LE Y444_12LE Y444_16LE AYUV A444_10LE AYUV64; do
+    for control in target "constant-quantizer quantizer=3"; do
+        file=$dir/$format.mov
+        $launch 1 videotestsrc num-buffers=3 pattern=ball background-color=0x40204060 ! \
+            "video/x-raw,format=$format,width=322,height=182,framerate=25/1" ! \
+            proresnvenc rate-control=$control ! qtmux ! filesink location="$file" >"$dir/log" ||
+            fail "$format: $(cat "$dir/log")"
+        whole "$file" 3
+        case $format in
+        AYUV* | A444*) same "$format alpha" "$(header "$file" 25)" 02 ;;
+        *) same "$format alpha" "$(header "$file" 25)" 00 ;;
+        esac
+    done
+done
+
+# fields CAPS FORMAT FIEL ORDER HEADER: container, ffprobe and frames say the same order of fields, for woven frames and
+# for fields in buffers of their own.
+fields() {
+    for apart in 0 1; do
+        file=$dir/fields.mov
+        if [ $apart = 0 ]; then
+            $launch 1 videotestsrc num-buffers=4 pattern=ball background-color=0x40204060 ! \
+                "video/x-raw,format=$2,$1,interlace-mode=interleaved,field-order=$4-field-first" ! \
+                proresnvenc ! qtmux ! filesink location="$file" >"$dir/log" || fail "$1: $(cat "$dir/log")"
+        else
+            gst-inspect-1.0 interlace >/dev/null 2>&1 || continue
+            tff=$([ "$4" = top ] && echo true || echo false)
+            rate=$(echo "$1" | sed 's/.*framerate=\([0-9]*\).*/\1/')
+            $launch 1 videotestsrc num-buffers=8 pattern=ball background-color=0x40204060 ! \
+                "video/x-raw,format=$2,$(echo "$1" | sed "s/framerate=$rate/framerate=$((2 * rate))/")" ! \
+                interlace field-pattern=1:1 top-field-first=$tff ! \
+                "video/x-raw(format:Interlaced),interlace-mode=alternate" ! \
+                proresnvenc ! qtmux ! filesink location="$file" >"$dir/log" || fail "$1 apart: $(cat "$dir/log")"
+        fi
+        whole "$file" 4 "$3"
+        same "$1 field_order" "$(probe "$file" field_order)" "$5"
+        same "$1 header" "$(header "$file" 20)" "$6"
+    done
+}
+
+# ffprobe reads 9 as "tb" and 14 as "bt": stored and shown first.
+fields width=720,height=486,framerate=30000/1001,pixel-aspect-ratio=10/11 I422_10LE 020e bottom bt 88
+fields width=720,height=576,framerate=25/1,pixel-aspect-ratio=59/54 I422_10LE 0209 top tb 84
+fields width=1920,height=1080,framerate=25/1 Y42B 0209 top tb 84
+fields width=1920,height=1080,framerate=30000/1001 AYUV64 0209 top tb c4
+
 # colours CAPS SIZE COLR PASP: the sample entry says what the caps and the frames say.
 colours() {
     file=$dir/colours.mov
@@ -75,10 +136,7 @@ colours() {
     whole "$file" 2
     same "$1 colr" "$(atom "$file" colr 10)" "6e636c63$3" # nclc
     same "$1 pasp" "$(atom "$file" pasp 8)" "$4"
-    # Frame header: 14 bytes after its own start, 8 in the frame, which begins 4 bytes before icpf.
-    at=$(grep -abo icpf "$file" | head -n 1 | cut -d : -f 1)
-    header=$(od -A n -t x1 -j $((at + 18)) -N 3 "$file" | tr -d ' \n')
-    same "$1 header" "$(echo "$header" | sed 's/../00&/g')" "$3"
+    same "$1 header" "00$(header "$file" 22)00$(header "$file" 23)00$(header "$file" 24)" "$3"
 }
 
 colours colorimetry=bt709,pixel-aspect-ratio=1/1 width=640,height=360 000100010001 0000000100000001
