@@ -61,6 +61,8 @@ typedef struct Lane {
 
 typedef struct Warp {
     unsigned exists, ready, waiting, at_barrier, done; /* lanes */
+    unsigned mask; /* of the lanes that wait, where it and the operation are the same for all of them; else 0 */
+    int op;
 } Warp;
 
 static struct {
@@ -462,7 +464,15 @@ static void warp_results(const Lane *last)
 
 static void check_mask(const Lane *self)
 {
-    const Warp *warp = &run.warps[self->warp];
+    Warp *warp = &run.warps[self->warp];
+    if (warp->waiting == 1u << self->lane) {
+        warp->mask = self->mask;
+        warp->op = self->op;
+    } else if (warp->mask == self->mask && warp->op == self->op && self->mask >> self->lane & 1) {
+        return; /* as those before, which were checked */
+    } else {
+        warp->mask = 0;
+    }
     if (!(self->mask >> self->lane & 1))
         deadlock("a warp operation is called by a lane that is not in its mask");
     if (self->mask & ~warp->exists)
