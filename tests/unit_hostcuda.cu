@@ -20,7 +20,8 @@ __device__ static unsigned warp_scan(unsigned x)
     return x;
 }
 
-static __global__ void __launch_bounds__(SCAN_THREADS) scan(unsigned *__restrict__ d_out, const unsigned *__restrict__ d_in)
+static __global__ void __launch_bounds__(SCAN_THREADS) scan(unsigned *__restrict__ d_out,
+                                                            const unsigned *__restrict__ d_in)
 {
     __shared__ unsigned sums[SCAN_THREADS / 32];
     const unsigned i = blockIdx.x * blockDim.x + threadIdx.x, warp = threadIdx.x / 32;

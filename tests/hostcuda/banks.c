@@ -4,12 +4,11 @@
 #include "hostcuda_banks.h"
 #include "hostcuda_internal.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WARP = 32, BANKS = 32, MAX_KERNELS = 512 };
+enum { WARP = 32, BANKS = 32 };
 
 /* An open hash table of records that start with a Key; place 0 is none. */
 typedef struct Key {

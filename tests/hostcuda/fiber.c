@@ -7,7 +7,6 @@
 #include "hostcuda_internal.h"
 
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,8 +132,8 @@ __attribute__((noreturn)) static void deadlock(const char *what)
         for (unsigned i = 0; i < WARP; i++) {
             const Lane *lane = &run.lanes[w * WARP + i];
             if (warp->waiting >> i & 1)
-                fprintf(stderr, "    lane %2u, thread (%u,%u,%u): in %s of mask %08x\n", i, lane->index.x, lane->index.y,
-                        lane->index.z, op_name(lane->op), lane->mask);
+                fprintf(stderr, "    lane %2u, thread (%u,%u,%u): in %s of mask %08x\n", i, lane->index.x,
+                        lane->index.y, lane->index.z, op_name(lane->op), lane->mask);
         }
     }
     hostcuda_die("the kernel would never end on a GPU, or its result would be undefined");
@@ -234,7 +233,8 @@ static void make_stacks(void)
     run.stacks = mmap(NULL, run.n_threads * STACK_STEP, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 #else
     if (!run.stacks)
-        run.stacks = mmap(NULL, MAX_THREADS * STACK_STEP, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        run.stacks = mmap(NULL, MAX_THREADS * STACK_STEP, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+                          0);
 #endif
     if (run.stacks == MAP_FAILED)
         hostcuda_die("no address space for the stacks of %u threads", run.n_threads);
@@ -534,7 +534,8 @@ __attribute__((no_sanitize_address)) static void fill_shared(void)
         *byte = 0xA5;
 #if HOSTCUDA_TSAN
     static bool known;
-    const uintptr_t begin = (uintptr_t)run.launch->shared_start & ~(uintptr_t)7, bytes = ((stop + 7) & ~(uintptr_t)7) - begin;
+    const uintptr_t begin = (uintptr_t)run.launch->shared_start & ~(uintptr_t)7;
+    const uintptr_t bytes = ((stop + 7) & ~(uintptr_t)7) - begin;
     if (bytes) {
         if (!known)
             __tsan_java_init(begin, bytes);

@@ -96,7 +96,8 @@ template <typename T> static inline T __shfl_up_sync(unsigned mask, T value, uns
 template <typename T> static inline T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32)
 {
     const int lane = hostcuda_lane(), in = lane & (width - 1);
-    return hostcuda_shfl(mask, value, in + delta >= static_cast<unsigned>(width) ? lane : lane + static_cast<int>(delta));
+    const bool outside = in + delta >= static_cast<unsigned>(width);
+    return hostcuda_shfl(mask, value, outside ? lane : lane + static_cast<int>(delta));
 }
 template <typename T> static inline T __shfl_xor_sync(unsigned mask, T value, int bits, int width = 32)
 {
@@ -181,8 +182,14 @@ static inline unsigned hostcuda_funnel_r(unsigned lo, unsigned hi, unsigned shif
 {
     return static_cast<unsigned>((static_cast<uint64_t>(hi) << 32 | lo) >> shift);
 }
-static inline unsigned __funnelshift_l(unsigned lo, unsigned hi, unsigned s) { return hostcuda_funnel_l(lo, hi, s & 31); }
-static inline unsigned __funnelshift_r(unsigned lo, unsigned hi, unsigned s) { return hostcuda_funnel_r(lo, hi, s & 31); }
+static inline unsigned __funnelshift_l(unsigned lo, unsigned hi, unsigned s)
+{
+    return hostcuda_funnel_l(lo, hi, s & 31);
+}
+static inline unsigned __funnelshift_r(unsigned lo, unsigned hi, unsigned s)
+{
+    return hostcuda_funnel_r(lo, hi, s & 31);
+}
 static inline unsigned __funnelshift_lc(unsigned lo, unsigned hi, unsigned s)
 {
     return hostcuda_funnel_l(lo, hi, s < 32 ? s : 32);

@@ -45,7 +45,7 @@ void hostcuda_set_memory(size_t bytes);
 void hostcuda_set_strict(int strict);
 
 /**
- * Make one call fail, counted from now on.
+ * Make one call fail, counted from now on. A device lost before is back.
  *
  * @param function name such as "cudaMalloc"; "*" for any; "exec" for an operation when it runs; NULL for no fault.
  * @param n        which call, from 1.

@@ -1,9 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/** @file Between hostcuda.c (the runtime API) and fiber.c (one kernel on fibers), and what banks.c watches. */
+/**
+ * @file
+ * Inside the emulated CUDA runtime: calls.c (settings, faults, how a call starts and ends), device.c (devices,
+ * contexts), memory.c, stream.c (streams, events, the order of operations), kernel.c (launches), fiber.c (one kernel
+ * on fibers), banks.c (bank conflicts).
+ *
+ * One lock holds everything, kernels included; it is given up only while a host function of a stream runs.
+ */
 #ifndef HOSTCUDA_INTERNAL_H
 #define HOSTCUDA_INTERNAL_H
 
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <time.h>
+
 #include "hostcuda_abi.h"
+#include "hostcuda_control.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define HOSTCUDA_ASAN 1
@@ -18,6 +31,176 @@
 #ifndef HOSTCUDA_TSAN /* set by the build: this source itself is built without ThreadSanitizer */
 #define HOSTCUDA_TSAN 0
 #endif
+
+enum { MAX_DEVICES = 8, MAX_STACK = 32, MAX_KERNELS = 512, NAME_BYTES = 64 };
+
+typedef struct CUctx_st Context;
+typedef struct CUstream_st Stream;
+typedef struct CUevent_st Event;
+
+/* One cudaEventRecord: events are recorded again while others still wait for what was before. */
+typedef struct Record {
+    unsigned refs; /* the event's and the operations' */
+    bool done;
+    Stream *stream;
+    uint64_t number;
+    struct timespec time;
+} Record;
+
+typedef enum { OP_COPY, OP_SET, OP_KERNEL, OP_HOST, OP_RECORD, OP_WAIT, OP_FREE } OpKind;
+
+typedef struct Kernel Kernel;
+
+typedef struct Op {
+    struct Op *next;
+    uint64_t number;
+    OpKind kind;
+    void *dst; /* copies, fills and frees */
+    const void *src;
+    size_t dst_pitch, src_pitch, width, height;
+    int value;
+    Record *record;
+    cudaHostFn_t fn;
+    void *data;
+    const Kernel *kernel;
+    uint3 grid, block;
+    void **args; /* array of pointers and the parameters themselves in one allocation */
+} Op;
+
+struct CUstream_st {
+    Stream *next;
+    Context *context;
+    unsigned flags;
+    bool is_default; /* the context's, with the order of CUDA's legacy default stream */
+    bool busy; /* a host function runs, the lock is free */
+    Op *head, **tail;
+};
+
+struct CUevent_st {
+    Event *next;
+    Context *context;
+    unsigned flags;
+    Record *record;
+};
+
+struct CUctx_st {
+    Context *next;
+    int device;
+    bool primary;
+    Stream *default_stream;
+};
+
+typedef enum { BLOCK_DEVICE, BLOCK_PINNED, BLOCK_REGISTERED } BlockKind;
+
+typedef struct Block {
+    struct Block *next;
+    char *base, *allocation;
+    size_t bytes;
+    BlockKind kind;
+    unsigned flags;
+    Context *context;
+} Block;
+
+struct Kernel {
+    const void *function;
+    const HostcudaSignature *signature;
+    char name[NAME_BYTES];
+    char *shared_start, *shared_stop;
+};
+
+typedef struct Fault {
+    char function[NAME_BYTES];
+    unsigned long n;
+    bool sticky;
+    cudaError_t error;
+} Fault;
+
+typedef struct Hostcuda {
+    pthread_mutex_t lock;
+    pthread_cond_t changed; /* a stream is no longer busy */
+    bool configured;        /* the environment was read */
+    unsigned seed;
+    bool lazy, strict;
+    int n_devices, driver;
+    size_t memory; /* bytes of each device */
+    FILE *log;
+    Fault fault;              /* n 0: none */
+    unsigned long fault_seen; /* calls that the fault could have been */
+    cudaError_t lost;         /* of every call; cudaSuccess: the devices live */
+    const char **calls;       /* the functions called */
+    size_t n_calls, cap_calls;
+    HostcudaCounts counts; /* without what lives, which is counted when asked for */
+    uint64_t number;       /* of the last operation queued */
+    uint64_t random;
+    Context *contexts, *primary[MAX_DEVICES];
+    Stream *streams; /* without the default ones */
+    Event *events;
+    Block *blocks;
+    Kernel kernels[MAX_KERNELS];
+    unsigned n_kernels;
+} Hostcuda;
+extern Hostcuda hostcuda;
+
+/* Of each host thread. */
+typedef struct HostcudaThread {
+    Context *stack[MAX_STACK];
+    int depth;
+    int device; /* of cudaSetDevice while the stack is empty */
+    cudaError_t last_error;
+    bool in_callback;
+} HostcudaThread;
+extern _Thread_local HostcudaThread hostcuda_thread;
+
+/* ---- calls.c ---- */
+
+/** Every call of the API starts with hostcuda_enter(__func__), which takes the lock, counts, and gives the error that
+ *  the call returns without doing anything; and ends with return hostcuda_leave(error). */
+cudaError_t hostcuda_enter(const char *function);
+cudaError_t hostcuda_leave(cudaError_t error);
+/** Around what is no call of the API. */
+void hostcuda_lock(void);
+void hostcuda_unlock(void);
+/** The error of the call or of the operation ("exec") if it is the one that was to fail. */
+cudaError_t hostcuda_fault(const char *function);
+/** Report what no correct program does: ends the process, or gives error when not strict. */
+__attribute__((format(printf, 2, 3))) cudaError_t hostcuda_misuse(cudaError_t error, const char *format, ...);
+/** Zeroed memory, or the end of the process. */
+void *hostcuda_alloc(size_t bytes);
+
+/* ---- device.c ---- */
+
+/** The context that a call works in. */
+Context *hostcuda_current_context(void);
+
+/* ---- memory.c ---- */
+
+/** The block that a pointer points into, or NULL. */
+Block *hostcuda_find_block(const void *pointer);
+/** With AddressSanitizer host code may not touch device memory: operations open a block, or all blocks of a context,
+ *  for as long as they run. */
+void hostcuda_open_block(const Block *block, bool open);
+void hostcuda_open_device(const Context *context, bool open);
+/** End the process if something was written outside of a block of device memory. after: by whom. */
+void hostcuda_check_canaries(const char *after);
+void hostcuda_block_free(Block *block);
+
+/* ---- stream.c ---- */
+
+Stream *hostcuda_stream_new(Context *context, unsigned flags);
+/** The stream of a handle, the default one for NULL; misuse if it does not exist or is of another context. */
+cudaError_t hostcuda_get_stream(cudaStream_t handle, Stream **stream);
+void hostcuda_unlink_stream(Stream *stream);
+/** Free a stream, and what is queued on it undone. */
+void hostcuda_drop_stream(Stream *stream);
+void hostcuda_free_event(Event *event);
+/** An operation of one row, to be filled in and queued, by which the stream owns it. */
+Op *hostcuda_op_new(OpKind kind);
+cudaError_t hostcuda_enqueue(Stream *stream, Op *op);
+/** Run what is queued, up to a number, and give the error of a lost device. */
+cudaError_t hostcuda_wait_stream(Stream *stream, uint64_t number);
+void hostcuda_run_all(const Context *context);
+
+/* ---- fiber.c ---- */
 
 typedef struct HostcudaLaunch {
     const char *name;
