@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { WIDTH = 860, HEIGHT = 540, LEFT = 70, RIGHT = 200, TOP = 50, BOTTOM = 60 };
+enum { WIDTH = 880, HEIGHT = 540, LEFT = 70, RIGHT = 220, TOP = 50, BOTTOM = 60 };
 
 typedef struct Axes {
     double x0, x1, y0, y1;
