@@ -146,6 +146,33 @@ colours colorimetry=bt2020,pixel-aspect-ratio=1/1 width=640,height=360 000900010
 colours colorimetry=bt2100-pq,pixel-aspect-ratio=1/1 width=640,height=360 000900100009 0000000100000001
 colours colorimetry=bt2100-hlg,pixel-aspect-ratio=1/1 width=640,height=360 000900120009 0000000100000001
 
+# levels CAPS [ELEMENT...]: black and white of RGB that came as full range video, first luma sample, as ffmpeg reads it in
+# 10 bits; one code of 8 bits off may be videoconvert's. The source of patterns itself makes video range always.
+levels() {
+    caps=$1
+    shift
+    for level in black:64 white:940; do
+        file=$dir/levels.mov
+        $launch 1 videotestsrc num-buffers=1 pattern="${level%:*}" ! video/x-raw,format=RGB,width=64,height=48 ! \
+            videoconvert ! "video/x-raw,$caps" ! "$@" videoconvert ! \
+            proresnvenc rate-control=constant-quantizer quantizer=1 ! qtmux ! filesink location="$file" >"$dir/log" ||
+            fail "$caps: $(cat "$dir/log")"
+        # RDD 36 has no code for the transfer function of sRGB, which the container does say.
+        strict "$file" --allow container-colour
+        luma=$(ffmpeg -v error -i "$file" -pix_fmt yuv422p10le -f rawvideo - | od -A n -t u2 -N 2 | tr -d ' ')
+        off=$((luma - ${level#*:}))
+        [ ${off#-} -le 4 ] || fail "$caps ${level%:*}: $luma instead of ${level#*:}"
+    done
+}
+
+levels "format=I420,colorimetry=(string)1:4:0:0"
+levels "format=Y42B,colorimetry=(string)1:3:5:1"
+levels "format=Y444,colorimetry=(string)1:4:7:1"
+levels "format=RGB"
+if gst-inspect-1.0 jpegenc >/dev/null 2>&1; then
+    levels "format=I420,colorimetry=(string)1:4:7:1" jpegenc quality=100 ! jpegdec !
+fi
+
 # Time codes become a track.
 file=$dir/timecode.mov
 $launch 1 videotestsrc num-buffers=10 ! video/x-raw,format=I422_10LE,width=320,height=240,framerate=25/1 ! \
