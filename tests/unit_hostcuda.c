@@ -127,7 +127,7 @@ static void test_reduce(void)
 
 static void test_shuffle(void)
 {
-    int want[256], got[256];
+    int want[288], got[288];
     for (int i = 0; i < 32; i++) {
         want[i] = 5;
         want[32 + i] = i < 3 ? i : i - 3;
@@ -137,6 +137,7 @@ static void test_shuffle(void)
         want[160 + i] = i & 7 ? i - 1 : i;
         want[192 + i] = (i & 7) == 7 ? i : i + 1;
         want[224 + i] = i ^ 5;
+        want[256 + i] = i & 8 ? i ^ 12 : i; /* lower groups can be reached, higher ones cannot */
     }
     int *d_out = device(sizeof got);
     OK(unit_shuffle(d_out, NULL));
@@ -313,7 +314,7 @@ static void test_missing_barrier(unsigned seed)
 /* Places in order of arrival are what seeds are there to find. */
 static void test_order_shows(void)
 {
-    enum { N = 256 };
+    enum { N = 16 * 64 };
     unsigned got[2][N];
     for (int i = 0; i < 2; i++) {
         hostcuda_set_seed((unsigned)i);
@@ -326,7 +327,17 @@ static void test_order_shows(void)
     }
     for (unsigned i = 0; i < N; i++)
         CHECK(got[0][i] == i, "seed 0 is not ascending at %u", i);
-    CHECK(memcmp(got[0], got[1], sizeof got[0]) != 0, "seed 1 is seed 0");
+    unsigned moved_blocks = 0, moved_threads = 0;
+    for (unsigned b = 0; b < N / 64; b++) {
+        unsigned first = N;
+        for (unsigned i = 64 * b; i < 64 * b + 64; i++)
+            first = got[1][i] < first ? got[1][i] : first;
+        moved_blocks += first != 64 * b;
+        for (unsigned i = 0; i < 64; i++)
+            moved_threads += got[1][64 * b + i] != first + i;
+    }
+    CHECK(moved_blocks > N / 128 && moved_threads > N / 2, "seed 1 moves %u blocks and %u threads", moved_blocks,
+          moved_threads);
     hostcuda_set_seed(0);
 }
 
@@ -788,6 +799,8 @@ static int make_mistake(const char *name)
         unit_shared_overrun(d_data, 1, NULL);
     else if (strcmp(name, "host-touches-device") == 0)
         host[0] = *(volatile unsigned *)d_data;
+    else if (strcmp(name, "host-overruns-device") == 0)
+        *(volatile unsigned *)(d_data + 64) = 0, cudaFree(d_data);
     else if (strcmp(name, "freed") == 0)
         cudaFree(d_data), unit_add(d_data, 1, 64, 0, NULL);
     else if (strcmp(name, "host-pointer") == 0)
@@ -860,6 +873,7 @@ static void test_deaths(void)
         check_death("shared-overrun", "global-buffer-overflow");
 #endif
     } else if (!TSAN) {
+        check_death("host-overruns-device", "cudaFree: wrote outside");
         check_death("overrun", "wrote outside a block of 256 bytes");
         check_death("overrun-odd", "wrote outside a block of 257 bytes");
         check_death("underrun", "wrote outside a block of 256 bytes");

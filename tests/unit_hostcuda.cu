@@ -102,6 +102,7 @@ static __global__ void shuffle(int *d_out)
     d_out[160 + lane] = __shfl_up_sync(all, lane, 1, 8);
     d_out[192 + lane] = __shfl_down_sync(all, lane, 1, 8);
     d_out[224 + lane] = __shfl_xor_sync(all, lane, 5, 8);
+    d_out[256 + lane] = __shfl_xor_sync(all, lane, 12, 8);
     /* 8 bytes at once, of half a warp */
     if (lane < 16 && __shfl_xor_sync(0xffffu, 1ull << (lane + 40), 1) != 1ull << ((lane ^ 1) + 40))
         d_out[lane] = -1;

@@ -19,7 +19,7 @@ cudaError_t unit_scan(unsigned *d_out, const unsigned *d_in, int n, cudaStream_t
 cudaError_t unit_compact(unsigned *d_out, const unsigned *d_in, int n, cudaStream_t stream);
 /** d_out[0..7]: sum, minimum, maximum, or and xor of d_in[0..31], then votes: any, all and ballot of odd values. */
 cudaError_t unit_reduce(unsigned *d_out, const unsigned *d_in, cudaStream_t stream);
-/** Shuffles of lane numbers, 32 each: idx 5, up 3, down 3, xor 6, and idx 1, up 1, down 1, xor 5 in widths of 8. */
+/** Shuffles of lane numbers, 32 each: idx 5, up 3, down 3, xor 6, and idx 1, up 1, down 1, xor 5, xor 12 in widths of 8. */
 cudaError_t unit_shuffle(int *d_out, cudaStream_t stream);
 /** 24 results of integer builtins, for n_cases triples of d_in. */
 enum { BUILTINS = 24 };

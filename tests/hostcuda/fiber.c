@@ -595,9 +595,21 @@ static void execute_block(uint64_t number)
     run.sync = NULL;
 }
 
-static uint64_t gcd(uint64_t a, uint64_t b)
+/* In ascending order; with a seed the blocks of each window in any. */
+static void execute_blocks(uint64_t n)
 {
-    return b ? gcd(b, a % b) : a;
+    enum { WINDOW = 4096 };
+    static uint32_t order[WINDOW];
+    for (uint64_t first = 0; first < n; first += WINDOW) {
+        const unsigned count = (unsigned)(n - first < WINDOW ? n - first : WINDOW);
+        for (unsigned i = 0; i < count; i++) {
+            const unsigned other = run.launch->seed ? random_below(i + 1) : i;
+            order[i] = order[other];
+            order[other] = i;
+        }
+        for (unsigned i = 0; i < count; i++)
+            execute_block(first + order[i]);
+    }
 }
 
 void hostcuda_execute(const HostcudaLaunch *launch)
@@ -612,16 +624,7 @@ void hostcuda_execute(const HostcudaLaunch *launch)
 #if HOSTCUDA_TSAN
     run.host.tsan = __tsan_get_current_fiber();
 #endif
-    /* With a seed: every step-th block from a first one on, around the grid. */
-    uint64_t step = 1, block = 0;
-    if (launch->seed && n > 1) {
-        block = random_below((unsigned)(n < 1u << 31 ? n : 1u << 31));
-        do
-            step = 1 + random_below((unsigned)(n - 1 < 1u << 30 ? n - 1 : 1u << 30));
-        while (gcd(step, n) != 1);
-    }
-    for (uint64_t i = 0; i < n; i++, block = (block + step) % n)
-        execute_block(block);
+    execute_blocks(n);
 #if HOSTCUDA_TSAN
     __tsan_acquire(&run.end_sync);
 #endif
