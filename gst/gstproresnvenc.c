@@ -32,11 +32,11 @@
 
 #include "gstproresnvcaps.h"
 #include "gstproresnvfields.h"
+#include "gstproresnvpicture.h"
+#include "gstproresnvsettings.h"
 
-GST_DEBUG_CATEGORY_STATIC (gst_prores_nv_enc_debug);
+GST_DEBUG_CATEGORY (gst_prores_nv_enc_debug);
 #define GST_CAT_DEFAULT gst_prores_nv_enc_debug
-
-#define ALPHA_BITS_AUTO -1
 
 /* One frame between handle_frame() and the end of its coding. */
 typedef struct
@@ -63,14 +63,7 @@ struct _GstProresNvEnc
   GstVideoEncoder parent;
 
   /* Properties, under the object lock; an encoder is opened with them. */
-  PnvProfile profile;
-  PnvRateControl rate_control;
-  PnvRounding quantization;
-  guint quantizer, min_quantizer, max_quantizer, bitrate, max_frame_size;
-  guint mbs_per_slice, threads, pipeline_depth;
-  gint alpha_bits;
-  PnvBackend backend;
-  gchar *encoder_id;
+  GstProresNvSettings settings;
 
   /* Written by the streaming thread while no frame is held. */
   PnvEncoder *enc;
@@ -98,40 +91,7 @@ struct _GstProresNvEnc
   const gchar *backend_name;
 };
 
-enum
-{
-  PROP_0,
-  PROP_PROFILE,
-  PROP_RATE_CONTROL,
-  PROP_QUANTIZATION,
-  PROP_QUANTIZER,
-  PROP_MIN_QUANTIZER,
-  PROP_MAX_QUANTIZER,
-  PROP_BITRATE,
-  PROP_MAX_FRAME_SIZE,
-  PROP_ALPHA_BITS,
-  PROP_MBS_PER_SLICE,
-  PROP_THREADS,
-  PROP_PIPELINE_DEPTH,
-  PROP_BACKEND,
-  PROP_ENCODER_ID,
-  PROP_STATS
-};
-
-#define DEFAULT_PROFILE PNV_PROFILE_AUTO
-#define DEFAULT_RATE_CONTROL PNV_RATE_TARGET
-#define DEFAULT_QUANTIZATION PNV_ROUNDING_DEAD_ZONE
-#define DEFAULT_QUANTIZER 4
-#define DEFAULT_MIN_QUANTIZER 0
-#define DEFAULT_MAX_QUANTIZER 0
-#define DEFAULT_BITRATE 0
-#define DEFAULT_MAX_FRAME_SIZE 0
-#define DEFAULT_ALPHA_BITS ALPHA_BITS_AUTO
-#define DEFAULT_MBS_PER_SLICE 8
-#define DEFAULT_THREADS 0
-#define DEFAULT_PIPELINE_DEPTH 0
-#define DEFAULT_BACKEND PNV_BACKEND_AUTO
-#define DEFAULT_ENCODER_ID "prnv"
+#define PROP_STATS GST_PRORES_NV_N_SETTINGS
 
 static void gst_prores_nv_enc_finalize (GObject * object);
 static GstStateChangeReturn gst_prores_nv_enc_change_state (GstElement *
@@ -161,130 +121,6 @@ static void gst_prores_nv_enc_set_property (GObject * object, guint id,
 static void gst_prores_nv_enc_get_property (GObject * object, guint id,
     GValue * value, GParamSpec * pspec);
 
-#define GST_TYPE_PRORES_NV_ENC_PROFILE (gst_prores_nv_enc_profile_get_type ())
-static GType
-gst_prores_nv_enc_profile_get_type (void)
-{
-  static GType type = 0;
-  static const GEnumValue values[] = {
-    {PNV_PROFILE_AUTO, "From the caps: HQ for 4:2:2, 4444 for 4:4:4, "
-          "or what downstream asks for", "auto"},
-    {PNV_PROFILE_PROXY, "ProRes 422 Proxy", "proxy"},
-    {PNV_PROFILE_LT, "ProRes 422 LT", "lt"},
-    {PNV_PROFILE_STANDARD, "ProRes 422", "standard"},
-    {PNV_PROFILE_HQ, "ProRes 422 HQ", "hq"},
-    {PNV_PROFILE_4444, "ProRes 4444", "4444"},
-    {PNV_PROFILE_4444XQ, "ProRes 4444 XQ", "4444xq"},
-    {0, NULL, NULL}
-  };
-
-  if (g_once_init_enter (&type))
-    g_once_init_leave (&type,
-        g_enum_register_static ("GstProresNvEncProfile", values));
-  return type;
-}
-
-#define GST_TYPE_PRORES_NV_ENC_RATE_CONTROL \
-    (gst_prores_nv_enc_rate_control_get_type ())
-static GType
-gst_prores_nv_enc_rate_control_get_type (void)
-{
-  static GType type = 0;
-  static const GEnumValue values[] = {
-    {PNV_RATE_CONSTANT_QUANTIZER, "One quantizer, sizes as they come",
-        "constant-quantizer"},
-    {PNV_RATE_TARGET, "As near the target as the frame allows, never over",
-        "target"},
-    {0, NULL, NULL}
-  };
-
-  if (g_once_init_enter (&type))
-    g_once_init_leave (&type,
-        g_enum_register_static ("GstProresNvEncRateControl", values));
-  return type;
-}
-
-#define GST_TYPE_PRORES_NV_ENC_QUANTIZATION \
-    (gst_prores_nv_enc_quantization_get_type ())
-static GType
-gst_prores_nv_enc_quantization_get_type (void)
-{
-  static GType type = 0;
-  static const GEnumValue values[] = {
-    {PNV_ROUNDING_DEAD_ZONE, "Small levels give way among small ones: "
-          "most picture for the bits", "dead-zone"},
-    {PNV_ROUNDING_NEAREST, "To the nearest level: most exact at a quantizer",
-        "nearest"},
-    {PNV_ROUNDING_OPTIMAL, "Each level weighed against its bits: slower, "
-          "a little better", "optimal"},
-    {0, NULL, NULL}
-  };
-
-  if (g_once_init_enter (&type))
-    g_once_init_leave (&type,
-        g_enum_register_static ("GstProresNvEncQuantization", values));
-  return type;
-}
-
-#define GST_TYPE_PRORES_NV_ENC_ALPHA_BITS \
-    (gst_prores_nv_enc_alpha_bits_get_type ())
-static GType
-gst_prores_nv_enc_alpha_bits_get_type (void)
-{
-  static GType type = 0;
-  static const GEnumValue values[] = {
-    {ALPHA_BITS_AUTO, "16 where the input has alpha and the profile can "
-          "carry it, else none", "auto"},
-    {0, "No alpha", "0"},
-    {8, "8 bits", "8"},
-    {16, "16 bits", "16"},
-    {0, NULL, NULL}
-  };
-
-  if (g_once_init_enter (&type))
-    g_once_init_leave (&type,
-        g_enum_register_static ("GstProresNvEncAlphaBits", values));
-  return type;
-}
-
-#define GST_TYPE_PRORES_NV_ENC_MBS_PER_SLICE \
-    (gst_prores_nv_enc_mbs_per_slice_get_type ())
-static GType
-gst_prores_nv_enc_mbs_per_slice_get_type (void)
-{
-  static GType type = 0;
-  static const GEnumValue values[] = {
-    {1, "1 macroblock", "1"},
-    {2, "2 macroblocks", "2"},
-    {4, "4 macroblocks", "4"},
-    {8, "8 macroblocks, the smallest result", "8"},
-    {0, NULL, NULL}
-  };
-
-  if (g_once_init_enter (&type))
-    g_once_init_leave (&type,
-        g_enum_register_static ("GstProresNvEncMbsPerSlice", values));
-  return type;
-}
-
-#define GST_TYPE_PRORES_NV_ENC_BACKEND (gst_prores_nv_enc_backend_get_type ())
-static GType
-gst_prores_nv_enc_backend_get_type (void)
-{
-  static GType type = 0;
-  static const GEnumValue values[] = {
-    {PNV_BACKEND_AUTO, "The fastest one that works here", "auto"},
-    {PNV_BACKEND_CPU, "The processors of this computer", "cpu"},
-    {PNV_BACKEND_CUDA, "An NVIDIA GPU", "cuda"},
-    {0, NULL, NULL}
-  };
-
-  if (g_once_init_enter (&type))
-    g_once_init_leave (&type,
-        g_enum_register_static ("GstProresNvEncBackend", values));
-  return type;
-}
-
 G_DEFINE_TYPE (GstProresNvEnc, gst_prores_nv_enc, GST_TYPE_VIDEO_ENCODER);
 GST_ELEMENT_REGISTER_DEFINE_WITH_CODE (proresnvenc, "proresnvenc",
     GST_RANK_PRIMARY, GST_TYPE_PRORES_NV_ENC,
@@ -292,178 +128,17 @@ GST_ELEMENT_REGISTER_DEFINE_WITH_CODE (proresnvenc, "proresnvenc",
         "ProRes encoder"));
 
 static void
-install_properties (GObjectClass * object_class)
+gst_prores_nv_enc_class_init (GstProresNvEncClass * klass)
 {
-  const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS |
-      GST_PARAM_MUTABLE_READY;
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+  GstVideoEncoderClass *encoder_class = GST_VIDEO_ENCODER_CLASS (klass);
+  GstCaps *caps;
 
-  /**
-   * GstProresNvEnc:profile:
-   *
-   * With auto, if downstream allows exactly one variant, that one; if it
-   * allows several, HQ for 4:2:2 and 4444 for 4:4:4 video when they are among
-   * them, else the first that fits.
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (object_class, PROP_PROFILE,
-      g_param_spec_enum ("profile", "Profile",
-          "ProRes profile; the 422 ones take 4:2:2 video, 4444 ones 4:4:4",
-          GST_TYPE_PRORES_NV_ENC_PROFILE, DEFAULT_PROFILE, flags));
-
-  /**
-   * GstProresNvEnc:rate-control:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (object_class, PROP_RATE_CONTROL,
-      g_param_spec_enum ("rate-control", "Rate control",
-          "What decides over the size of a frame",
-          GST_TYPE_PRORES_NV_ENC_RATE_CONTROL, DEFAULT_RATE_CONTROL, flags));
-
-  /**
-   * GstProresNvEnc:quantizer:
-   *
-   * The quantization_index of RDD 36 7.3 for all slices.
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (object_class, PROP_QUANTIZER,
-      g_param_spec_uint ("quantizer", "Quantizer",
-          "Quantizer of rate-control=constant-quantizer, 1 is the finest",
-          1, 224, DEFAULT_QUANTIZER, flags));
-
-  /**
-   * GstProresNvEnc:quantization:
-   *
-   * How a coefficient between two levels is rounded.
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (object_class, PROP_QUANTIZATION,
-      g_param_spec_enum ("quantization", "Quantization",
-          "How coefficients are rounded to levels",
-          GST_TYPE_PRORES_NV_ENC_QUANTIZATION, DEFAULT_QUANTIZATION, flags));
-
-  /**
-   * GstProresNvEnc:min-quantizer:
-   *
-   * Where easy frames stop with rate-control=target, and are smaller than the
-   * target.
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (object_class, PROP_MIN_QUANTIZER,
-      g_param_spec_uint ("min-quantizer", "Smallest quantizer",
-          "Finest quantizer of rate-control=target, "
-          "0 = the profile's: 4 for proxy, else 1",
-          0, 224, DEFAULT_MIN_QUANTIZER, flags));
-
-  /**
-   * GstProresNvEnc:max-quantizer:
-   *
-   * A frame passes its target rather than this, and this rather than its
-   * maximum.
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (object_class, PROP_MAX_QUANTIZER,
-      g_param_spec_uint ("max-quantizer", "Largest quantizer",
-          "Coarsest quantizer that rate-control=target takes for its target, "
-          "0 = no bound", 0, 224, DEFAULT_MAX_QUANTIZER, flags));
-
-  /**
-   * GstProresNvEnc:bitrate:
-   *
-   * Alpha is not counted in it. It needs a frame rate in the caps.
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (object_class, PROP_BITRATE,
-      g_param_spec_uint ("bitrate", "Bitrate",
-          "Target of rate-control=target in kbit/s, "
-          "0 = Apple's for the profile, the size and the rate",
-          0, G_MAXINT, DEFAULT_BITRATE, flags));
-
-  /**
-   * GstProresNvEnc:max-frame-size:
-   *
-   * Hard maximum of a frame in bytes, alpha included. With 0 the target is the
-   * maximum for all but alpha, which is lossless and comes on top.
-   *
-   * A frame that cannot be made to fit is an error when this is set, and a
-   * warning when it is 0.
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (object_class, PROP_MAX_FRAME_SIZE,
-      g_param_spec_uint ("max-frame-size", "Largest frame size",
-          "Hard maximum of a frame in bytes, alpha included, "
-          "0 = the target, without alpha",
-          0, G_MAXUINT32, DEFAULT_MAX_FRAME_SIZE, flags));
-
-  /**
-   * GstProresNvEnc:alpha-bits:
-   *
-   * Alpha is coded without loss.
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (object_class, PROP_ALPHA_BITS,
-      g_param_spec_enum ("alpha-bits", "Alpha bits",
-          "Bits of coded alpha; only 4444 and 4444xq have it",
-          GST_TYPE_PRORES_NV_ENC_ALPHA_BITS, DEFAULT_ALPHA_BITS, flags));
-
-  /**
-   * GstProresNvEnc:mbs-per-slice:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (object_class, PROP_MBS_PER_SLICE,
-      g_param_spec_enum ("mbs-per-slice", "Macroblocks per slice",
-          "Width of a slice in macroblocks; less is larger files",
-          GST_TYPE_PRORES_NV_ENC_MBS_PER_SLICE, DEFAULT_MBS_PER_SLICE, flags));
-
-  /**
-   * GstProresNvEnc:threads:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (object_class, PROP_THREADS,
-      g_param_spec_uint ("threads", "Threads",
-          "CPU threads that encode, 0 = as many as there are cores",
-          0, PNV_MAX_THREADS, DEFAULT_THREADS, flags));
-
-  /**
-   * GstProresNvEnc:pipeline-depth:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (object_class, PROP_PIPELINE_DEPTH,
-      g_param_spec_uint ("pipeline-depth", "Pipeline depth",
-          "Frames in flight, each one frame of latency; "
-          "0 = 1 on the CPU, 3 on a GPU",
-          0, PNV_MAX_FRAMES_IN_FLIGHT, DEFAULT_PIPELINE_DEPTH, flags));
-
-  /**
-   * GstProresNvEnc:backend:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (object_class, PROP_BACKEND,
-      g_param_spec_enum ("backend", "Backend",
-          "What does the work; the result is the same from all",
-          GST_TYPE_PRORES_NV_ENC_BACKEND, DEFAULT_BACKEND, flags));
-
-  /**
-   * GstProresNvEnc:encoder-id:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (object_class, PROP_ENCODER_ID,
-      g_param_spec_string ("encoder-id", "Encoder id",
-          "Four printable ASCII characters that name the encoder in each frame",
-          DEFAULT_ENCODER_ID, flags));
+  object_class->set_property = gst_prores_nv_enc_set_property;
+  object_class->get_property = gst_prores_nv_enc_get_property;
+  object_class->finalize = gst_prores_nv_enc_finalize;
+  gst_prores_nv_settings_install (object_class);
 
   /**
    * GstProresNvEnc:stats:
@@ -483,20 +158,6 @@ install_properties (GObjectClass * object_class)
       g_param_spec_boxed ("stats", "Statistics",
           "Frames, drops, sizes and the backend in use",
           GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
-}
-
-static void
-gst_prores_nv_enc_class_init (GstProresNvEncClass * klass)
-{
-  GObjectClass *object_class = G_OBJECT_CLASS (klass);
-  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
-  GstVideoEncoderClass *encoder_class = GST_VIDEO_ENCODER_CLASS (klass);
-  GstCaps *caps;
-
-  object_class->set_property = gst_prores_nv_enc_set_property;
-  object_class->get_property = gst_prores_nv_enc_get_property;
-  object_class->finalize = gst_prores_nv_enc_finalize;
-  install_properties (object_class);
 
   gst_element_class_set_static_metadata (element_class,
       "ProRes encoder", "Codec/Encoder/Video",
@@ -528,13 +189,6 @@ gst_prores_nv_enc_class_init (GstProresNvEncClass * klass)
       GST_DEBUG_FUNCPTR (gst_prores_nv_enc_propose_allocation);
   encoder_class->transform_meta =
       GST_DEBUG_FUNCPTR (gst_prores_nv_enc_transform_meta);
-
-  gst_type_mark_as_plugin_api (GST_TYPE_PRORES_NV_ENC_PROFILE, 0);
-  gst_type_mark_as_plugin_api (GST_TYPE_PRORES_NV_ENC_RATE_CONTROL, 0);
-  gst_type_mark_as_plugin_api (GST_TYPE_PRORES_NV_ENC_QUANTIZATION, 0);
-  gst_type_mark_as_plugin_api (GST_TYPE_PRORES_NV_ENC_ALPHA_BITS, 0);
-  gst_type_mark_as_plugin_api (GST_TYPE_PRORES_NV_ENC_MBS_PER_SLICE, 0);
-  gst_type_mark_as_plugin_api (GST_TYPE_PRORES_NV_ENC_BACKEND, 0);
 }
 
 static void
@@ -543,20 +197,7 @@ gst_prores_nv_enc_init (GstProresNvEnc * self)
   /* Caps of the template are let in to be refused with a reason. */
   GST_PAD_SET_ACCEPT_TEMPLATE (GST_VIDEO_ENCODER_SINK_PAD (self));
 
-  self->profile = DEFAULT_PROFILE;
-  self->rate_control = DEFAULT_RATE_CONTROL;
-  self->quantization = DEFAULT_QUANTIZATION;
-  self->quantizer = DEFAULT_QUANTIZER;
-  self->min_quantizer = DEFAULT_MIN_QUANTIZER;
-  self->max_quantizer = DEFAULT_MAX_QUANTIZER;
-  self->bitrate = DEFAULT_BITRATE;
-  self->max_frame_size = DEFAULT_MAX_FRAME_SIZE;
-  self->alpha_bits = DEFAULT_ALPHA_BITS;
-  self->mbs_per_slice = DEFAULT_MBS_PER_SLICE;
-  self->threads = DEFAULT_THREADS;
-  self->pipeline_depth = DEFAULT_PIPELINE_DEPTH;
-  self->backend = DEFAULT_BACKEND;
-  self->encoder_id = g_strdup (DEFAULT_ENCODER_ID);
+  gst_prores_nv_settings_init (&self->settings);
 
   g_mutex_init (&self->lock);
   g_cond_init (&self->changed);
@@ -569,7 +210,7 @@ gst_prores_nv_enc_finalize (GObject * object)
 {
   GstProresNvEnc *self = GST_PRORES_NV_ENC (object);
 
-  g_free (self->encoder_id);
+  gst_prores_nv_settings_clear (&self->settings);
   g_mutex_clear (&self->lock);
   g_cond_clear (&self->changed);
 
@@ -810,13 +451,13 @@ check_encoder_id (GstProresNvEnc * self)
   gboolean valid;
 
   GST_OBJECT_LOCK (self);
-  id = g_strdup (self->encoder_id);
+  id = g_strdup (self->settings.encoder_id);
   GST_OBJECT_UNLOCK (self);
   valid = encoder_id_is_valid (id);
   if (!valid)
     GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS,
         ("The encoder id has to be four printable ASCII characters. Set "
-            "encoder-id to such a text, for example " DEFAULT_ENCODER_ID "."),
+            "encoder-id to such a text, for example " GST_PRORES_NV_DEFAULT_ENCODER_ID "."),
         ("encoder-id=\"%s\"", id ? id : "(null)"));
   g_free (id);
   return valid;
@@ -872,7 +513,7 @@ gst_prores_nv_enc_getcaps (GstVideoEncoder * encoder, GstCaps * filter)
   PnvProfile profile;
 
   GST_OBJECT_LOCK (self);
-  profile = self->profile;
+  profile = self->settings.profile;
   GST_OBJECT_UNLOCK (self);
 
   caps = gst_prores_nv_sink_caps (profile, downstream);
@@ -998,10 +639,10 @@ choose_alpha_bits (GstProresNvEnc * self, PnvProfile profile)
   gint bits;
 
   GST_OBJECT_LOCK (self);
-  bits = self->alpha_bits;
+  bits = self->settings.alpha_bits;
   GST_OBJECT_UNLOCK (self);
 
-  if (bits == ALPHA_BITS_AUTO)
+  if (bits == GST_PRORES_NV_ALPHA_BITS_AUTO)
     return format->has_alpha && carries ? 16 : 0;
   if (bits != 0 && (!format->has_alpha || !carries)) {
     GST_ELEMENT_WARNING (self, STREAM, WRONG_TYPE,
@@ -1026,20 +667,10 @@ open_encoder (GstProresNvEnc * self, PnvProfile profile, gint alpha_bits,
 
   gst_prores_nv_params_from_info (&params, &self->info);
   params.profile = profile;
-  GST_OBJECT_LOCK (self);
-  params.rate_control = self->rate_control;
-  params.rounding = self->quantization;
-  params.quantizer = self->quantizer;
-  params.min_quantizer = self->min_quantizer;
-  params.max_quantizer = self->max_quantizer;
-  params.bitrate = self->bitrate;
-  params.max_frame_bytes = self->max_frame_size;
   params.alpha_bits = alpha_bits;
-  params.mbs_per_slice = self->mbs_per_slice;
-  params.threads = self->threads;
-  params.frames_in_flight = self->pipeline_depth;
-  params.backend = self->backend;
-  params.encoder_id = id = g_strdup (self->encoder_id);
+  GST_OBJECT_LOCK (self);
+  gst_prores_nv_settings_apply (&self->settings, &params);
+  params.encoder_id = id = g_strdup (params.encoder_id);
   GST_OBJECT_UNLOCK (self);
   params.log = log_function;
   params.log_opaque = self;
@@ -1210,7 +841,7 @@ gst_prores_nv_enc_set_format (GstVideoEncoder * encoder,
 
   downstream = downstream_caps (self);
   GST_OBJECT_LOCK (self);
-  profile = self->profile;
+  profile = self->settings.profile;
   GST_OBJECT_UNLOCK (self);
   profile = choose_profile (self, profile, &state->info, state->caps,
       downstream);
@@ -1243,188 +874,16 @@ out:
   return done;
 }
 
-/* Bytes that are readable from the first sample of a plane on. */
-static gsize
-plane_bytes (const GstVideoFrame * video, guint plane)
-{
-  /* Without GstVideoMeta one mapping holds all planes. */
-  const GstMapInfo *map = &video->map[video->meta ? plane : 0];
-  const guint8 *start = GST_VIDEO_FRAME_PLANE_DATA (video, plane);
-
-  return map->data + map->size - start;
-}
-
-/* Whether a crop leaves the whole of a field: nothing says whether its rows are
- * those of the field or of the frame, so both count. */
-static gboolean
-crop_keeps_field (const GstVideoInfo * info, const GstVideoCropMeta * crop)
-{
-  return crop->x == 0 && crop->y == 0 && crop->width == (guint) info->width
-      && (crop->height == (guint) info->height
-      || crop->height == (guint) GST_VIDEO_INFO_FIELD_HEIGHT (info));
-}
-
-/* Where in the picture the frame to code begins: GstVideoCropMeta is obeyed.
- * FALSE if what is left has not the size of the caps. Fields are not cropped. */
-static gboolean
-find_origin (GstProresNvEnc * self, const GstVideoFrame * video, guint * x,
-    guint * y)
-{
-  const GstVideoCropMeta *crop = gst_buffer_get_video_crop_meta (video->buffer);
-  const guint width = self->info.width;
-  const guint height = self->info.height;
-  const guint video_width = GST_VIDEO_FRAME_WIDTH (video);
-  const guint video_height = GST_VIDEO_FRAME_HEIGHT (video);
-  const guint step = 1 << GST_VIDEO_FORMAT_INFO_W_SUB (video->info.finfo, 1);
-  const gboolean is_field = gst_prores_nv_fields_alternate (&self->info);
-  const gboolean is_woven = !is_field
-      && GST_VIDEO_INFO_IS_INTERLACED (&self->info);
-
-  *x = crop ? crop->x : 0;
-  *y = crop ? crop->y : 0;
-  if (!crop || (is_field && crop_keeps_field (&self->info, crop)))
-    return TRUE;
-  /* The video is at least as large as the caps: map_frame(). An odd first row
-   * would swap the fields. */
-  if (!is_field && crop->width == width && crop->height == height
-      && *x % step == 0 && *x <= video_width - width
-      && *y <= video_height - height && !(is_woven && *y % 2))
-    return TRUE;
-
-  GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-      ("A frame is cropped in a way that cannot be encoded. Crop with "
-          "videocrop before proresnvenc, at a multiple of %u columns%s.", step,
-          is_woven ? " and of 2 rows" : ""),
-      ("crop %u,%u %ux%u of %ux%u; caps %ux%u", crop->x, crop->y, crop->width,
-          crop->height, video_width, video_height, width, height));
-  return FALSE;
-}
-
-/* Components and strides of a mapped frame or field; FALSE if they do not hold
- * what the caps promise. */
-static gboolean
-describe_components (GstProresNvEnc * self, const GstVideoFrame * video,
-    PnvPicture * picture)
-{
-  const GstVideoFormatInfo *finfo = video->info.finfo;
-  const guint rows = GST_VIDEO_INFO_FIELD_HEIGHT (&self->info);
-  guint x, y;
-
-  if (!find_origin (self, video, &x, &y))
-    return FALSE;
-
-  for (guint c = 0; c < GST_VIDEO_FRAME_N_COMPONENTS (video); c++) {
-    const guint plane = GST_VIDEO_FORMAT_INFO_PLANE (finfo, c);
-    const gsize stride = GST_VIDEO_FRAME_COMP_STRIDE (video, c);
-    const gsize step = GST_VIDEO_FORMAT_INFO_PSTRIDE (finfo, c);
-    const gsize columns =
-        GST_VIDEO_FORMAT_INFO_SCALE_WIDTH (finfo, c, self->info.width);
-    const gsize start = y * stride + (x >> finfo->w_sub[c]) * step;
-    const gsize end = start + (rows - 1) * stride + columns * step;
-
-    if (plane_bytes (video, plane) < end) {
-      GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-          ("A buffer is smaller than its caps say. Put videoconvert before "
-              "proresnvenc, or correct the element that made it."),
-          ("plane %u: %" G_GSIZE_FORMAT " bytes at stride %" G_GSIZE_FORMAT
-              ", needed %" G_GSIZE_FORMAT, plane, plane_bytes (video, plane),
-              stride, end));
-      return FALSE;
-    }
-    picture->plane[c] =
-        (const guint8 *) GST_VIDEO_FRAME_COMP_DATA (video, c) + start;
-    picture->stride[c] = stride;
-    picture->step[c] = step;
-  }
-  return TRUE;
-}
-
-/* A field that has no partner stands for both. */
-static gboolean
-describe_fields (GstProresNvEnc * self, const Slot * slot, PnvPicture * picture)
-{
-  PnvPicture second = *picture;
-
-  if (!describe_components (self, &slot->video[0], picture)
-      || !describe_components (self, &slot->video[slot->partner ? 1 : 0],
-          &second))
-    return FALSE;
-
-  for (guint c = 0; c < G_N_ELEMENTS (picture->plane); c++) {
-    if (picture->stride[c] != second.stride[c]) {
-      GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-          ("The two fields of a frame lie differently in memory. Put "
-              "interlace-mode=interleaved video into proresnvenc."),
-          ("component %u: strides %" G_GSSIZE_FORMAT ", %" G_GSSIZE_FORMAT, c,
-              picture->stride[c], second.stride[c]));
-      return FALSE;
-    }
-    picture->bottom[c] = picture->interlace == PNV_TOP_FIELD_FIRST ?
-        second.plane[c] : picture->plane[c];
-    if (picture->interlace == PNV_BOTTOM_FIELD_FIRST)
-      picture->plane[c] = second.plane[c];
-  }
-  return TRUE;
-}
-
-/* A frame that its buffer cannot be, whatever is in it. Of a field a meta may
- * give its own rows, or those of the frame as the pools of GStreamer do. */
-static gboolean
-check_meta (GstProresNvEnc * self, const GstVideoMeta * meta)
-{
-  const GstVideoInfo *info = &self->info;
-
-  if (meta->format == GST_VIDEO_INFO_FORMAT (info)
-      && meta->width >= (guint) info->width
-      && meta->height >= (guint) GST_VIDEO_INFO_FIELD_HEIGHT (info))
-    return TRUE;
-
-  GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-      ("A frame is not what its caps say. Put videoconvert before proresnvenc, "
-          "or correct the element that made it."),
-      ("meta %s %ux%u, caps %s %dx%d",
-          gst_video_format_to_string (meta->format), meta->width, meta->height,
-          gst_video_format_to_string (GST_VIDEO_INFO_FORMAT (info)),
-          info->width, info->height));
-  return FALSE;
-}
-
-static gboolean
-map_frame (GstProresNvEnc * self, GstVideoFrame * video, GstBuffer * buffer)
-{
-  const GstVideoMeta *meta = gst_buffer_get_video_meta (buffer);
-  GstVideoInfo info = self->info;
-
-  if (meta && !check_meta (self, meta))
-    return FALSE;
-  /* Mapping refuses a meta of less height; what a field needs is checked. */
-  if (meta)
-    info.height = MIN ((guint) info.height, meta->height);
-  /* No reference: the codec frame in the slot holds the buffer. */
-  if (gst_video_frame_map (video, &info, buffer,
-          (GstMapFlags) (GST_MAP_READ | GST_VIDEO_FRAME_MAP_FLAG_NO_REF)))
-    return TRUE;
-
-  if (gst_buffer_get_size (buffer) < GST_VIDEO_INFO_SIZE (&self->info))
-    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-        ("A buffer is smaller than its caps say. Put videoconvert before "
-            "proresnvenc, or correct the element that made it."),
-        ("%" G_GSIZE_FORMAT " bytes, caps need %" G_GSIZE_FORMAT,
-            gst_buffer_get_size (buffer), GST_VIDEO_INFO_SIZE (&self->info)));
-  else
-    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-        ("A buffer cannot be read as its caps say. Put videoconvert before "
-            "proresnvenc."), ("cannot map %" GST_PTR_FORMAT, buffer));
-  return FALSE;
-}
-
 static gboolean
 map_slot (GstProresNvEnc * self, Slot * slot)
 {
-  if (!map_frame (self, &slot->video[0], slot->frame->input_buffer))
+  GstElement *element = GST_ELEMENT (self);
+
+  if (!gst_prores_nv_picture_map (element, &self->info,
+          slot->frame->input_buffer, &slot->video[0]))
     return FALSE;
-  if (!slot->partner
-      || map_frame (self, &slot->video[1], slot->partner->input_buffer))
+  if (!slot->partner || gst_prores_nv_picture_map (element, &self->info,
+          slot->partner->input_buffer, &slot->video[1]))
     return TRUE;
   gst_video_frame_unmap (&slot->video[0]);
   return FALSE;
@@ -1458,12 +917,16 @@ send_frame (GstProresNvEnc * self, Slot * slot)
     return GST_FLOW_ERROR;
   if (gst_prores_nv_fields_alternate (&self->info)) {
     picture.interlace = self->order;
-    described = describe_fields (self, slot, &picture);
+    /* A field that has no partner stands for both. */
+    described = gst_prores_nv_picture_describe_fields (GST_ELEMENT (self),
+        &self->info, &slot->video[0], &slot->video[slot->partner ? 1 : 0],
+        &picture);
   } else {
     picture.interlace = gst_prores_nv_fields_of_buffer (&self->info,
         slot->frame->input_buffer);
     check_order (self, picture.interlace);
-    described = describe_components (self, &slot->video[0], &picture);
+    described = gst_prores_nv_picture_describe (GST_ELEMENT (self),
+        &self->info, &slot->video[0], &picture);
   }
   if (!described) {
     unmap_slot (slot);
@@ -1833,57 +1296,13 @@ gst_prores_nv_enc_set_property (GObject * object, guint id,
     const GValue * value, GParamSpec * pspec)
 {
   GstProresNvEnc *self = GST_PRORES_NV_ENC (object);
+  gboolean known;
 
   GST_OBJECT_LOCK (self);
-  switch (id) {
-    case PROP_PROFILE:
-      self->profile = g_value_get_enum (value);
-      break;
-    case PROP_RATE_CONTROL:
-      self->rate_control = g_value_get_enum (value);
-      break;
-    case PROP_QUANTIZATION:
-      self->quantization = g_value_get_enum (value);
-      break;
-    case PROP_QUANTIZER:
-      self->quantizer = g_value_get_uint (value);
-      break;
-    case PROP_MIN_QUANTIZER:
-      self->min_quantizer = g_value_get_uint (value);
-      break;
-    case PROP_MAX_QUANTIZER:
-      self->max_quantizer = g_value_get_uint (value);
-      break;
-    case PROP_BITRATE:
-      self->bitrate = g_value_get_uint (value);
-      break;
-    case PROP_MAX_FRAME_SIZE:
-      self->max_frame_size = g_value_get_uint (value);
-      break;
-    case PROP_ALPHA_BITS:
-      self->alpha_bits = g_value_get_enum (value);
-      break;
-    case PROP_MBS_PER_SLICE:
-      self->mbs_per_slice = g_value_get_enum (value);
-      break;
-    case PROP_THREADS:
-      self->threads = g_value_get_uint (value);
-      break;
-    case PROP_PIPELINE_DEPTH:
-      self->pipeline_depth = g_value_get_uint (value);
-      break;
-    case PROP_BACKEND:
-      self->backend = g_value_get_enum (value);
-      break;
-    case PROP_ENCODER_ID:
-      g_free (self->encoder_id);
-      self->encoder_id = g_value_dup_string (value);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-      break;
-  }
+  known = gst_prores_nv_settings_set (&self->settings, id, value);
   GST_OBJECT_UNLOCK (self);
+  if (!known)
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
 }
 
 static GstStructure *
@@ -1917,6 +1336,7 @@ gst_prores_nv_enc_get_property (GObject * object, guint id, GValue * value,
     GParamSpec * pspec)
 {
   GstProresNvEnc *self = GST_PRORES_NV_ENC (object);
+  gboolean known;
 
   if (id == PROP_STATS) {
     g_value_take_boxed (value, make_stats (self));
@@ -1924,52 +1344,8 @@ gst_prores_nv_enc_get_property (GObject * object, guint id, GValue * value,
   }
 
   GST_OBJECT_LOCK (self);
-  switch (id) {
-    case PROP_PROFILE:
-      g_value_set_enum (value, self->profile);
-      break;
-    case PROP_RATE_CONTROL:
-      g_value_set_enum (value, self->rate_control);
-      break;
-    case PROP_QUANTIZATION:
-      g_value_set_enum (value, self->quantization);
-      break;
-    case PROP_QUANTIZER:
-      g_value_set_uint (value, self->quantizer);
-      break;
-    case PROP_MIN_QUANTIZER:
-      g_value_set_uint (value, self->min_quantizer);
-      break;
-    case PROP_MAX_QUANTIZER:
-      g_value_set_uint (value, self->max_quantizer);
-      break;
-    case PROP_BITRATE:
-      g_value_set_uint (value, self->bitrate);
-      break;
-    case PROP_MAX_FRAME_SIZE:
-      g_value_set_uint (value, self->max_frame_size);
-      break;
-    case PROP_ALPHA_BITS:
-      g_value_set_enum (value, self->alpha_bits);
-      break;
-    case PROP_MBS_PER_SLICE:
-      g_value_set_enum (value, self->mbs_per_slice);
-      break;
-    case PROP_THREADS:
-      g_value_set_uint (value, self->threads);
-      break;
-    case PROP_PIPELINE_DEPTH:
-      g_value_set_uint (value, self->pipeline_depth);
-      break;
-    case PROP_BACKEND:
-      g_value_set_enum (value, self->backend);
-      break;
-    case PROP_ENCODER_ID:
-      g_value_set_string (value, self->encoder_id);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-      break;
-  }
+  known = gst_prores_nv_settings_get (&self->settings, id, value);
   GST_OBJECT_UNLOCK (self);
+  if (!known)
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
 }

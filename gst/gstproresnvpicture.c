@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "gstproresnvpicture.h"
+
+#include "gstproresnvfields.h"
+
+#define GST_CAT_DEFAULT gst_prores_nv_enc_debug
+GST_DEBUG_CATEGORY_EXTERN (gst_prores_nv_enc_debug);
+
+/* Bytes that are readable from the first sample of a plane on. */
+static gsize
+plane_bytes (const GstVideoFrame * video, guint plane)
+{
+  /* Without GstVideoMeta one mapping holds all planes. */
+  const GstMapInfo *map = &video->map[video->meta ? plane : 0];
+  const guint8 *start = GST_VIDEO_FRAME_PLANE_DATA (video, plane);
+
+  return map->data + map->size - start;
+}
+
+/* Whether a crop leaves the whole of a field: nothing says whether its rows are
+ * those of the field or of the frame, so both count. */
+static gboolean
+crop_keeps_field (const GstVideoInfo * info, const GstVideoCropMeta * crop)
+{
+  return crop->x == 0 && crop->y == 0 && crop->width == (guint) info->width
+      && (crop->height == (guint) info->height
+      || crop->height == (guint) GST_VIDEO_INFO_FIELD_HEIGHT (info));
+}
+
+/* Where in the picture the frame to code begins: GstVideoCropMeta is obeyed.
+ * FALSE if what is left has not the size of the caps. Fields are not cropped. */
+static gboolean
+find_origin (GstElement * self, const GstVideoInfo * info,
+    const GstVideoFrame * video, guint * x, guint * y)
+{
+  const GstVideoCropMeta *crop = gst_buffer_get_video_crop_meta (video->buffer);
+  const guint width = info->width;
+  const guint height = info->height;
+  const guint video_width = GST_VIDEO_FRAME_WIDTH (video);
+  const guint video_height = GST_VIDEO_FRAME_HEIGHT (video);
+  const guint step = 1 << GST_VIDEO_FORMAT_INFO_W_SUB (video->info.finfo, 1);
+  const gboolean is_field = gst_prores_nv_fields_alternate (info);
+  const gboolean is_woven = !is_field
+      && GST_VIDEO_INFO_IS_INTERLACED (info);
+
+  *x = crop ? crop->x : 0;
+  *y = crop ? crop->y : 0;
+  if (!crop || (is_field && crop_keeps_field (info, crop)))
+    return TRUE;
+  /* The video is at least as large as the caps: check_meta(). An odd first row
+   * would swap the fields. */
+  if (!is_field && crop->width == width && crop->height == height
+      && *x % step == 0 && *x <= video_width - width
+      && *y <= video_height - height && !(is_woven && *y % 2))
+    return TRUE;
+
+  GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+      ("A frame is cropped in a way that cannot be encoded. Crop with "
+          "videocrop before proresnvenc, at a multiple of %u columns%s.", step,
+          is_woven ? " and of 2 rows" : ""),
+      ("crop %u,%u %ux%u of %ux%u; caps %ux%u", crop->x, crop->y, crop->width,
+          crop->height, video_width, video_height, width, height));
+  return FALSE;
+}
+
+gboolean
+gst_prores_nv_picture_describe (GstElement * self, const GstVideoInfo * info,
+    const GstVideoFrame * video, PnvPicture * picture)
+{
+  const GstVideoFormatInfo *finfo = video->info.finfo;
+  const guint rows = GST_VIDEO_INFO_FIELD_HEIGHT (info);
+  guint x, y;
+
+  if (!find_origin (self, info, video, &x, &y))
+    return FALSE;
+
+  for (guint c = 0; c < GST_VIDEO_FRAME_N_COMPONENTS (video); c++) {
+    const guint plane = GST_VIDEO_FORMAT_INFO_PLANE (finfo, c);
+    const gsize stride = GST_VIDEO_FRAME_COMP_STRIDE (video, c);
+    const gsize step = GST_VIDEO_FORMAT_INFO_PSTRIDE (finfo, c);
+    const gsize columns =
+        GST_VIDEO_FORMAT_INFO_SCALE_WIDTH (finfo, c, info->width);
+    const gsize start = y * stride + (x >> finfo->w_sub[c]) * step;
+    const gsize end = start + (rows - 1) * stride + columns * step;
+
+    if (plane_bytes (video, plane) < end) {
+      GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+          ("A buffer is smaller than its caps say. Put videoconvert before "
+              "proresnvenc, or correct the element that made it."),
+          ("plane %u: %" G_GSIZE_FORMAT " bytes at stride %" G_GSIZE_FORMAT
+              ", needed %" G_GSIZE_FORMAT, plane, plane_bytes (video, plane),
+              stride, end));
+      return FALSE;
+    }
+    picture->plane[c] =
+        (const guint8 *) GST_VIDEO_FRAME_COMP_DATA (video, c) + start;
+    picture->stride[c] = stride;
+    picture->step[c] = step;
+  }
+  return TRUE;
+}
+
+gboolean
+gst_prores_nv_picture_describe_fields (GstElement * self,
+    const GstVideoInfo * info, const GstVideoFrame * first,
+    const GstVideoFrame * second, PnvPicture * picture)
+{
+  PnvPicture other = *picture;
+
+  if (!gst_prores_nv_picture_describe (self, info, first, picture)
+      || !gst_prores_nv_picture_describe (self, info, second, &other))
+    return FALSE;
+
+  for (guint c = 0; c < G_N_ELEMENTS (picture->plane); c++) {
+    if (picture->stride[c] != other.stride[c]) {
+      GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+          ("The two fields of a frame lie differently in memory. Put "
+              "interlace-mode=interleaved video into proresnvenc."),
+          ("component %u: strides %" G_GSSIZE_FORMAT ", %" G_GSSIZE_FORMAT, c,
+              picture->stride[c], other.stride[c]));
+      return FALSE;
+    }
+    picture->bottom[c] = picture->interlace == PNV_TOP_FIELD_FIRST ?
+        other.plane[c] : picture->plane[c];
+    if (picture->interlace == PNV_BOTTOM_FIELD_FIRST)
+      picture->plane[c] = other.plane[c];
+  }
+  return TRUE;
+}
+
+/* A frame that its buffer cannot be, whatever is in it. Of a field a meta may
+ * give its own rows, or those of the frame as the pools of GStreamer do. */
+static gboolean
+check_meta (GstElement * self, const GstVideoInfo * info,
+    const GstVideoMeta * meta)
+{
+  if (meta->format == GST_VIDEO_INFO_FORMAT (info)
+      && meta->width >= (guint) info->width
+      && meta->height >= (guint) GST_VIDEO_INFO_FIELD_HEIGHT (info))
+    return TRUE;
+
+  GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+      ("A frame is not what its caps say. Put videoconvert before proresnvenc, "
+          "or correct the element that made it."),
+      ("meta %s %ux%u, caps %s %dx%d",
+          gst_video_format_to_string (meta->format), meta->width, meta->height,
+          gst_video_format_to_string (GST_VIDEO_INFO_FORMAT (info)),
+          info->width, info->height));
+  return FALSE;
+}
+
+gboolean
+gst_prores_nv_picture_map (GstElement * self, const GstVideoInfo * info,
+    GstBuffer * buffer, GstVideoFrame * video)
+{
+  const GstVideoMeta *meta = gst_buffer_get_video_meta (buffer);
+  GstVideoInfo mapped = *info;
+
+  if (meta && !check_meta (self, info, meta))
+    return FALSE;
+  /* Mapping refuses a meta of less height; what a field needs is checked. */
+  if (meta)
+    mapped.height = MIN ((guint) info->height, meta->height);
+  /* No reference: the caller holds the buffer. */
+  if (gst_video_frame_map (video, &mapped, buffer,
+          (GstMapFlags) (GST_MAP_READ | GST_VIDEO_FRAME_MAP_FLAG_NO_REF)))
+    return TRUE;
+
+  if (gst_buffer_get_size (buffer) < GST_VIDEO_INFO_SIZE (info))
+    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+        ("A buffer is smaller than its caps say. Put videoconvert before "
+            "proresnvenc, or correct the element that made it."),
+        ("%" G_GSIZE_FORMAT " bytes, caps need %" G_GSIZE_FORMAT,
+            gst_buffer_get_size (buffer), GST_VIDEO_INFO_SIZE (info)));
+  else
+    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+        ("A buffer cannot be read as its caps say. Put videoconvert before "
+            "proresnvenc."), ("cannot map %" GST_PTR_FORMAT, buffer));
+  return FALSE;
+}
