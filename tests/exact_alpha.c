@@ -63,7 +63,8 @@ static void test_fetch(const PnvDsp *ref, const PnvDsp *var, const char *name)
         REQUIRE(data, "memory");
         for (size_t i = 0; i < size; i++)
             data[i] = (uint8_t)exact_random();
-        const PnvPlane p = {.data = data, .stride = stride, .step = step, .width = width, .height = height, .depth = depth};
+        const PnvPlane p = {.data = data, .stride = stride, .step = step, .width = width, .height = height,
+                            .depth = depth};
         const int n_mb = 1 << exact_between(0, 3), x0 = exact_between(0, (width - 1) / 16) * 16;
         const int y0 = exact_between(0, (height - 1) / 16) * 16, bits = exact_random() & 1 ? 16 : 8;
         memset(want, 0x55, sizeof want);

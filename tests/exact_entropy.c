@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Every variant of the entropy stage writes the bytes of the definition, counts its bits, and refuses what it refuses. */
+/* Every variant of the entropy stage writes the bytes of the definition, counts its bits and refuses what it does. */
 #include "exact.h"
 
 enum { GUARD = 64, ROUNDS = 1500 };
 
-enum { FILL_ZERO, FILL_ONES, FILL_SPARSE, FILL_RANDOM, FILL_EXTREME, FILL_ALL_EXTREME, FILL_NATURAL, FILL_LONE, N_FILLS };
+enum {
+    FILL_ZERO, FILL_ONES, FILL_SPARSE, FILL_RANDOM, FILL_EXTREME, FILL_ALL_EXTREME, FILL_NATURAL, FILL_LONE, N_FILLS
+};
 static const char *const fill_names[N_FILLS] = {"zero",    "ones",        "sparse",  "random",
                                                 "extreme", "all extreme", "natural", "lone"};
 

@@ -31,7 +31,8 @@ static int sample(int fill, int x, int y, int depth)
 }
 
 /* Memory of exactly the plane, at an address that no alignment can be read from. */
-static PnvPlane make_plane(int width, int height, int depth, int fill, int step, int padding, int rubbish, uint8_t **memory)
+static PnvPlane make_plane(int width, int height, int depth, int fill, int step, int padding, int rubbish,
+                           uint8_t **memory)
 {
     const int bytes = depth > 8 ? 2 : 1;
     const ptrdiff_t stride = (ptrdiff_t)width * step + padding * bytes;

@@ -78,6 +78,7 @@ void pnv_quant_dead_zone_neon(int16_t *level, const int16_t *coef, int n_blocks,
         const uint16x8_t least = vreinterpretq_u16_u8(
             vqtbl1q_u8(vreinterpretq_u8_u16(vld1q_u16(threshold)), vreinterpretq_u8_u16(index)));
         const int16x8_t c = vld1q_s16(coef + i);
-        vst1q_s16(level + i, quantize(c, vcgeq_u16(magnitude_of(c), least), quant->twice[1 + i / n_blocks].zone_bias, s));
+        const uint16x8_t keep = vcgeq_u16(magnitude_of(c), least);
+        vst1q_s16(level + i, quantize(c, keep, quant->twice[1 + i / n_blocks].zone_bias, s));
     }
 }

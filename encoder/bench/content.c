@@ -65,7 +65,8 @@ static int natural(int x, int y, int is_chroma, uint32_t seed)
         v += is_chroma ? 3000 : 7000;
     const int rough = smooth_noise(x, y, 8, seed + 99);
     if (rough > 0)
-        v += (smooth_noise(x, y, 2, seed + 20) + smooth_noise(x, y, 1, seed + 21)) * (rough >> 8) / (is_chroma ? 2048 : 768);
+        v += (smooth_noise(x, y, 2, seed + 20) + smooth_noise(x, y, 1, seed + 21)) * (rough >> 8) /
+             (is_chroma ? 2048 : 768);
     return v / 2;
 }
 

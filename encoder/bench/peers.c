@@ -128,7 +128,8 @@ static int write_frames(const Session *s)
     return file && !fclose(file) && ok ? 0 : -1;
 }
 
-void pnv_bench_peers(PnvBenchPeer peers[PNV_BENCH_PEERS], const PnvBenchContent *c, const PnvParams *params, double bytes)
+void pnv_bench_peers(PnvBenchPeer peers[PNV_BENCH_PEERS], const PnvBenchContent *c, const PnvParams *params,
+                     double bytes)
 {
     const PnvProfile profile = params->profile                    ? params->profile
                                : params->chroma == PNV_CHROMA_444 ? PNV_PROFILE_4444

@@ -41,7 +41,8 @@ void pnv_alpha_fetch_avx2(uint16_t *dst, const PnvPlane *plane, int bits, int x0
                 a = widen(a, depth);
             _mm256_storeu_si256((__m256i *)(dst + x), a);
             if (x % 32 == 0) /* of the next MB row; may lie outside of the plane, which a prefetch ignores */
-                _mm_prefetch((const char *)((uintptr_t)(row + x * bytes) + (uintptr_t)(16 * plane->stride)), _MM_HINT_T1);
+                _mm_prefetch((const char *)((uintptr_t)(row + x * bytes) + (uintptr_t)(16 * plane->stride)),
+                             _MM_HINT_T1);
         }
         for (; x < n_cols; x++)
             dst[x] = pnv_sample_alpha(pnv_sample_load(row, bytes, depth, x), depth, bits);

@@ -310,7 +310,8 @@ PNV_INLINE int ac_symbols(Symbols *s, const Tables *t, const List *list, int i)
     const __m256i level = _mm256_loadu_si256((const __m256i *)l), p1 = _mm256_loadu_si256((const __m256i *)(p - 1));
     const __m256i one = load(t->one);
     const __m256i run = _mm256_sub_epi16(_mm256_loadu_si256((const __m256i *)p), p1); /* run + 1 */
-    const __m256i run_before = _mm256_sub_epi16(_mm256_sub_epi16(p1, _mm256_loadu_si256((const __m256i *)(p - 2))), one);
+    const __m256i p2 = _mm256_loadu_si256((const __m256i *)(p - 2));
+    const __m256i run_before = _mm256_sub_epi16(_mm256_sub_epi16(p1, p2), one);
     const __m256i level_before = _mm256_abs_epi16(_mm256_loadu_si256((const __m256i *)(l - 1)));
     const __m256i magnitude = _mm256_abs_epi16(level);
     const __m256i there = _mm256_cmpgt_epi16(_mm256_set1_epi16((short)min_int(list->n - i, LANES)), load(t->lane));

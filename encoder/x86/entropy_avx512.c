@@ -120,12 +120,12 @@ static const ShortBooks short_level_books = { /* lengths with the sign */
 #define LOG_8_TO_15 6, 6, 6, 6, 6, 6, 6, 6
 #define LOG_16_TO_31 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8
 static const _Alignas(64) int8_t short_bits[128] = {
-    1,  1,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28,
-    29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39,
-    2,  3,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29,
-    30, 31, 32, 33, 34, 35, 36, 37, 38,
-    0,  1,  1,  1,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29,
-    30, 31, 32,
+    1,  1,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27,
+    28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39,
+    2,  3,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28,
+    29, 30, 31, 32, 33, 34, 35, 36, 37, 38,
+    0,  1,  1,  1,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28,
+    29, 30, 31, 32,
 };
 static const _Alignas(64) int8_t short_length[128] = {
     -2, -1, 0, 2, 2, LOG_4_TO_7, LOG_8_TO_15, LOG_16_TO_31, 10, 10, 10, 10, 10, 10, 10, 10,
@@ -135,10 +135,11 @@ static const _Alignas(64) int8_t short_length[128] = {
 
 PNV_INLINE __m512i look_up(const int8_t table[128], __m512i at)
 {
-    return _mm512_maskz_permutex2var_epi8(0x5555555555555555, _mm512_load_si512(table), at, _mm512_load_si512(table + 64));
+    return _mm512_maskz_permutex2var_epi8(0x5555555555555555, _mm512_load_si512(table), at,
+                                          _mm512_load_si512(table + 64));
 }
 
-/** m: 1..MAX_SHORT. The length comes from bytes that may be negative: its sum is right in the low byte, and positive. */
+/** m: 1..MAX_SHORT. The length comes from bytes that may be negative; their sum is positive, and in the low byte. */
 PNV_INLINE Codes short_code(const ShortBooks *books, __m512i state, __m512i m)
 {
     const __m512i at = _mm512_add_epi16(m, _mm512_permutexvar_epi16(state, _mm512_load_si512(books->at)));
@@ -224,7 +225,8 @@ PNV_INLINE Symbols dc_symbols(const int16_t *dc, int n_blocks)
                                                  12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 0);
     const __m512i v = _mm512_maskz_loadu_epi16(there, dc);
     const __m512i diff = _mm512_sub_epi16(v, _mm512_maskz_permutexvar_epi16(~1u, lane_before, v));
-    const __m512i before = _mm512_mask_permutexvar_epi16(_mm512_set1_epi16(PNV_INITIAL_DC_DIFF), ~3u, lane_before, diff);
+    const __m512i initial = _mm512_set1_epi16(PNV_INITIAL_DC_DIFF);
+    const __m512i before = _mm512_mask_permutexvar_epi16(initial, ~3u, lane_before, diff);
     const __m512i turned = _mm512_mask_sub_epi16(diff, _mm512_movepi16_mask(before), _mm512_setzero_si512(), diff);
     const __m512i folded = _mm512_xor_si512(_mm512_slli_epi16(turned, 1), _mm512_srai_epi16(turned, 15));
     const __m512i state = _mm512_mask_mov_epi16(
@@ -271,7 +273,8 @@ static __attribute__((noinline)) void add_pairs(PnvWords *words, const Symbols *
     const __m512i length = _mm512_add_epi32(_mm512_and_si512(s->length, low), second_length);
     /* 64-bit lanes: the first eight pairs, then the others. */
     for (int half = 0; half < 2; half++) {
-        const __m512i f = _mm512_cvtepu32_epi64(half ? _mm512_extracti64x4_epi64(first, 1) : _mm512_castsi512_si256(first));
+        const __m512i f = _mm512_cvtepu32_epi64(half ? _mm512_extracti64x4_epi64(first, 1)
+                                                     : _mm512_castsi512_si256(first));
         const __m512i g = _mm512_cvtepu32_epi64(half ? _mm512_extracti64x4_epi64(second, 1)
                                                      : _mm512_castsi512_si256(second));
         const __m512i l = _mm512_cvtepu32_epi64(half ? _mm512_extracti64x4_epi64(second_length, 1)

@@ -65,7 +65,7 @@ void pnv_quant_avx2(int16_t *level, const int16_t *coef, int n_blocks, const Pnv
         pnv_quant_c(level, coef, n_blocks, quant);
 }
 
-/** Whether AC coefficients are small, 0xff or 0; that of coefficient 0 is at 2, and there is room for a vector behind. */
+/** Whether AC coefficients are small, 0xff or 0; that of coefficient 0 is at 2. Behind them is room for a vector. */
 typedef struct SmallBytes {
     uint8_t byte[2 + 63 * PNV_MAX_BLOCKS + 2 + LANES];
 } SmallBytes;
@@ -102,7 +102,8 @@ PNV_INLINE void dead_zone_rows(int16_t *level, const int16_t *coef, int n_blocks
                                             _mm_loadu_si128((const __m128i *)(at + 2)));
         const __m256i count = _mm256_cvtepi8_epi16(_mm_add_epi8(before, behind)); /* negative */
         /* Threshold number count of the row: its two bytes. */
-        const __m256i index = _mm256_sub_epi16(_mm256_set1_epi16(0x100), _mm256_mullo_epi16(count, _mm256_set1_epi16(0x202)));
+        const __m256i index = _mm256_sub_epi16(_mm256_set1_epi16(0x100),
+                                               _mm256_mullo_epi16(count, _mm256_set1_epi16(0x202)));
         const __m128i t0 = _mm_loadu_si128((const __m128i *)step[0].threshold);
         const __m128i t1 = two_rows ? _mm_loadu_si128((const __m128i *)step[1].threshold) : t0;
         const __m256i least = _mm256_shuffle_epi8(_mm256_set_m128i(t1, t0), index);

@@ -65,7 +65,8 @@ PNV_INLINE __m512i with_sign_of(__m512i c, __m512i magnitude)
 }
 
 /** Rows 0..end - 1 to nearest. */
-PNV_INLINE void nearest_rows(int16_t *level, const int16_t *coef, int n_blocks, const PnvQuant *quant, int n_rows, int end)
+PNV_INLINE void nearest_rows(int16_t *level, const int16_t *coef, int n_blocks, const PnvQuant *quant, int n_rows,
+                             int end)
 {
     for (int i = 0; i < end; i += n_rows, level += LANES, coef += LANES) {
         const PnvQuantTwice *s = &quant->twice[i];

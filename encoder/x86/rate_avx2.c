@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The histogram of rate control for AVX2. rate.c is the definition. Bins are found in vectors and counted one by one. */
+/* The histogram of rate control for AVX2: bins by vectors, counted one by one. rate.c is the definition. */
 #include <immintrin.h>
 #include <string.h>
 
 #include "x86.h"
 
 /*
- * bin_of() of rate.c for 8 numbers of 16 bits: a float has the octave in its exponent, from bit 23 on, and whether it is
- * the upper half in bit 22. So bin = 1 + (float >> 22) - 2 * 127, and 0 for 0.
+ * bin_of() of rate.c for 8 numbers of 16 bits: a float has the octave in its exponent, from bit 23 on, and in bit 22
+ * whether it is the upper half. So bin = 1 + (float >> 22) - 2 * 127, and 0 for 0.
  */
 static inline __m256i bins(__m256i y)
 {

@@ -4,7 +4,7 @@
  * same idea in wider vectors.
  *
  * A group is 16 blocks that follow each other in slice order, 64 columns of 16 rows. It is two halves of four sources,
- * each of them two blocks of 8 columns in the two 128-bit lanes: block column c in the lower and c + 4 in the upper one,
+ * each of them two blocks of 8 columns in the two 128-bit lanes, block column c in the lower, c + 4 in the upper one,
  * chosen so that after the row pass the 32-bit sums of the two halves are the even and the odd blocks in slice order.
  * One shift and one blend then drop the fractions and give a row of the output.
  */

@@ -283,7 +283,7 @@ static void transform_unit(Output *o, Source *s, Kind kind, int n_columns, PnvBl
         o->blocks = (__mmask16)(n >= GROUP_BLOCKS ? 0xffff : (1 << n) - 1);
         groups[kind][o->quant != NULL][!is_whole](o, s);
         o->coef += GROUP_BLOCKS;
-        /* Where the second half of a slice lies outside of the picture, its first column is the last one that is there. */
+        /* Where the second half of a slice lies outside of the picture, it begins with the last column that is there. */
         const int step = n_columns > GROUP_COLUMNS ? GROUP_COLUMNS : n_columns - 1;
         n_columns -= step;
         for (int y = 0; y < 16; y++)
