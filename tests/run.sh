@@ -3,7 +3,8 @@
 # Installs what is missing, builds, runs all tests and prints the time of each suite. Ends with one line:
 # N passed, N failed, N skipped. Exit status 0 when nothing failed. --full runs the longer matrices as well.
 #
-# Builds: release (gcc), AddressSanitizer + UBSan, ThreadSanitizer (what loads no GLib), and clang without GStreamer.
+# Builds: release (gcc), AddressSanitizer + UBSan, ThreadSanitizer (what loads no GLib), clang without GStreamer but with
+# libFuzzer, and aarch64 under an emulator.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/packages.sh
@@ -18,7 +19,8 @@ case "${1-}" in
 esac
 
 # shellcheck disable=SC2086 # words on purpose
-need_packages $build_packages g++ clang ffmpeg valgrind mate-backgrounds || exit 1
+need_packages $build_packages g++ clang libclang-rt-dev ffmpeg valgrind mate-backgrounds \
+    gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user || exit 1
 
 out=${PNV_TEST_BUILDS:-build-tests}
 mkdir -p "$out"
@@ -78,7 +80,9 @@ export PNV_TEST_SMALL=1 # no matrices at full size in what follows
 build asan gcc $sanitize -Db_sanitize=address,undefined && run asan --timeout-multiplier 6
 # shellcheck disable=SC2086
 build tsan gcc $sanitize -Db_sanitize=thread -Dgst=disabled && run tsan --timeout-multiplier 20 --no-suite slow
-build clang clang -Dgst=disabled && run clang --no-suite slow
+build clang clang -Dgst=disabled -Dfuzz=true && run clang --no-suite slow
+build aarch64 gcc --cross-file tests/aarch64.ini -Dgst=disabled -Dinspect=disabled &&
+    run aarch64 --timeout-multiplier 10 --suite unit --suite exact --no-suite slow
 
 # shellcheck disable=SC2086
 python3 - "$failed_builds" $logs <<'PYTHON'
