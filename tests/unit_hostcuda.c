@@ -267,6 +267,16 @@ static void test_indices(void)
         }
 }
 
+static void test_shared_is_filled(void)
+{
+    unsigned got[8], *d_out = device(sizeof got);
+    OK(unit_unwritten(d_out, 4, NULL));
+    fetch(got, d_out, sizeof got);
+    for (int i = 0; i < 8; i++)
+        CHECK(got[i] == 0xA5A5A5A5u, "word %d: %08x", i, got[i]);
+    OK(cudaFree(d_out));
+}
+
 static void test_votes_and_params(void)
 {
     int votes[3];
@@ -863,15 +873,13 @@ static void test_deaths(void)
     setenv("PNV_HOSTCUDA_FAIL", "nonsense", 1);
     check_death("second-malloc", "PNV_HOSTCUDA_FAIL=nonsense");
     unsetenv("PNV_HOSTCUDA_FAIL");
-    check_death("freed", "is not memory of the device");
-    check_death("host-pointer", "is not memory of the device");
+    check_death("freed", "is not the device's memory");
+    check_death("host-pointer", "is not the device's memory");
     if (ASAN) {
         check_death("overrun", "heap-buffer-overflow");
         check_death("underrun", "heap-buffer-overflow");
         check_death("host-touches-device", "use-after-poison");
-#ifndef __clang__
         check_death("shared-overrun", "global-buffer-overflow");
-#endif
     } else if (!TSAN) {
         check_death("host-overruns-device", "cudaFree: wrote outside");
         check_death("overrun", "wrote outside a block of 256 bytes");
@@ -898,6 +906,7 @@ int main(int argc, char **argv)
         test_builtins();
         test_indices();
         test_votes_and_params();
+        test_shared_is_filled();
         test_missing_barrier(seeds[i]);
         test_streams(seeds[i]);
     }

@@ -225,41 +225,44 @@ extern "C" cudaError_t unit_shared_overrun(unsigned *d_out, int beyond, cudaStre
     return cudaLaunchKernelEx(&cfg, shared_overrun, d_out, beyond);
 }
 
-template <typename T> __device__ static void strided(T *data, T *d_out, int step)
+template <typename T, int N> static __global__ void strided(T *d_out, int step)
 {
+    __shared__ T data[N];
     const int at = static_cast<int>(threadIdx.x) % 32 * step + static_cast<int>(threadIdx.x) / 32;
     data[at] = d_out[threadIdx.x];
     __syncthreads();
     d_out[threadIdx.x] = data[at];
 }
 
-/* Not one template: g++ does not put variables of templates into sections. */
-static __global__ void strided_4(unsigned *d_out, int step)
-{
-    __shared__ unsigned data[2048];
-    strided(data, d_out, step);
-}
-
-static __global__ void strided_8(unsigned long long *d_out, int step)
-{
-    __shared__ unsigned long long data[2048];
-    strided(data, d_out, step);
-}
-
-static __global__ void strided_16(uint4 *d_out, int step)
-{
-    __shared__ uint4 data[1024];
-    strided(data, d_out, step);
-}
-
 extern "C" cudaError_t unit_stride(unsigned *d_out, int stride, int bytes, cudaStream_t stream)
 {
     cudaLaunchConfig_t cfg = config(1, 64, stream);
     if (bytes == 4)
-        return cudaLaunchKernelEx(&cfg, strided_4, d_out, stride);
+        return cudaLaunchKernelEx(&cfg, strided<unsigned, 2048>, d_out, stride);
     if (bytes == 8)
-        return cudaLaunchKernelEx(&cfg, strided_8, reinterpret_cast<unsigned long long *>(d_out), stride);
-    return cudaLaunchKernelEx(&cfg, strided_16, reinterpret_cast<uint4 *>(d_out), stride);
+        return cudaLaunchKernelEx(&cfg, strided<unsigned long long, 2048>,
+                                  reinterpret_cast<unsigned long long *>(d_out), stride);
+    return cudaLaunchKernelEx(&cfg, strided<uint4, 1024>, reinterpret_cast<uint4 *>(d_out), stride);
+}
+
+__device__ static unsigned unwritten_of_function()
+{
+    __shared__ unsigned char odd[3], byte;
+    return static_cast<unsigned>(odd[0]) << 24 | odd[1] << 16 | odd[2] << 8 | byte;
+}
+
+template <int N> static __global__ void unwritten(unsigned *d_out)
+{
+    __shared__ unsigned words[N];
+    d_out[2 * blockIdx.x] = words[N - 1];
+    d_out[2 * blockIdx.x + 1] = unwritten_of_function();
+    words[N - 1] = 1;
+}
+
+extern "C" cudaError_t unit_unwritten(unsigned *d_out, int n_blocks, cudaStream_t stream)
+{
+    cudaLaunchConfig_t cfg = config(n_blocks, 1, stream);
+    return cudaLaunchKernelEx(&cfg, unwritten<5>, d_out);
 }
 
 static __global__ void indices(unsigned *d_out)

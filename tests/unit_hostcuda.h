@@ -19,7 +19,8 @@ cudaError_t unit_scan(unsigned *d_out, const unsigned *d_in, int n, cudaStream_t
 cudaError_t unit_compact(unsigned *d_out, const unsigned *d_in, int n, cudaStream_t stream);
 /** d_out[0..7]: sum, minimum, maximum, or and xor of d_in[0..31], then votes: any, all and ballot of odd values. */
 cudaError_t unit_reduce(unsigned *d_out, const unsigned *d_in, cudaStream_t stream);
-/** Shuffles of lane numbers, 32 each: idx 5, up 3, down 3, xor 6, and idx 1, up 1, down 1, xor 5, xor 12 in widths of 8. */
+/** Shuffles of lane numbers, 32 each: idx 5, up 3, down 3, xor 6, and idx 1, up 1, down 1, xor 5, xor 12 in widths of
+ *  8. */
 cudaError_t unit_shuffle(int *d_out, cudaStream_t stream);
 /** 24 results of integer builtins, for n_cases triples of d_in. */
 enum { BUILTINS = 24 };
@@ -36,6 +37,8 @@ cudaError_t unit_add(unsigned *d_out, unsigned add, int n, int beyond, cudaStrea
 cudaError_t unit_shared_overrun(unsigned *d_out, int beyond, cudaStream_t stream);
 /** 64 threads write and read shared memory at their number times stride elements of 4, 8 or 16 bytes. */
 cudaError_t unit_stride(unsigned *d_out, int stride, int bytes, cudaStream_t stream);
+/** Two words a block: shared memory of a template and of a device function, neither written in this block. */
+cudaError_t unit_unwritten(unsigned *d_out, int n_blocks, cudaStream_t stream);
 /** Every index of the grid and of the block once, as numbers in order of x, y, z. */
 cudaError_t unit_indices(unsigned *d_out, dim3 grid, dim3 block, cudaStream_t stream);
 /** How many of the block's threads have odd numbers, three ways. */

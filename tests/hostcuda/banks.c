@@ -29,7 +29,7 @@ typedef struct Counter { /* how often a thread was at a place */
 typedef struct Access { /* what the lanes of a warp did at a place for the n-th time */
     Key key;
     unsigned lanes, bytes;
-    uint32_t offsets[WARP];
+    uint32_t offsets[WARP]; /* addresses, but for what all have in common */
 } Access;
 
 static Table counters = {.record_bytes = sizeof(Counter)}, accesses = {.record_bytes = sizeof(Access)};
@@ -122,7 +122,7 @@ static HostcudaBanks *kernel_of(const char *name)
 static void together(void)
 {
     if (accesses.n) {
-        HostcudaBanks *kernel = kernel_of(hostcuda_place.kernel);
+        HostcudaBanks *kernel = kernel_of(hostcuda_place.launch->name);
         for (size_t i = 0; i < accesses.capacity; i++) {
             const Access *access = (const Access *)(const void *)(accesses.records + i * sizeof *access);
             if (access->key.place)
@@ -133,17 +133,26 @@ static void together(void)
     clear(&accesses);
 }
 
+static bool is_shared(const char *at)
+{
+    const HostcudaLaunch *launch = hostcuda_place.launch;
+    for (unsigned i = 0; launch && i < launch->n_shared; i++)
+        if (at >= launch->shared[i].start && at < launch->shared[i].start + launch->shared[i].bytes)
+            return true;
+    return false;
+}
+
 static void note(const void *address, size_t bytes, const void *place)
 {
     const char *at = address;
-    if (!hostcuda_place.kernel || at < hostcuda_place.shared_start || at >= hostcuda_place.shared_stop)
+    if (!is_shared(at))
         return;
     const unsigned thread = hostcuda_place.thread;
     Counter *counter = find(&counters, (Key){(uintptr_t)place, thread});
     Access *access = find(&accesses, (Key){(uintptr_t)place, (uint64_t)counter->n++ << 8 | thread / WARP});
     access->lanes |= 1u << thread % WARP;
     access->bytes = (unsigned)bytes;
-    access->offsets[thread % WARP] = (uint32_t)(at - hostcuda_place.shared_start);
+    access->offsets[thread % WARP] = (uint32_t)(uintptr_t)at;
 }
 
 static void print_at_exit(void)

@@ -523,26 +523,33 @@ uint64_t hostcuda_warp(int op, unsigned mask, uint64_t value, int source)
 
 /* ---- Blocks ---- */
 
-/* Word by word and without instrumentation: between the variables lie ASan's red zones. */
-__attribute__((no_sanitize_address)) static void fill_shared(void)
+/* Without instrumentation, and not by memset(), which AddressSanitizer watches: red zones may count as the variable. */
+__attribute__((no_sanitize_address)) static void fill_variable(const HostcudaShared *variable)
 {
-    volatile uint64_t *word = (volatile uint64_t *)(((uintptr_t)run.launch->shared_start + 7) & ~(uintptr_t)7);
-    const uintptr_t stop = (uintptr_t)run.launch->shared_stop;
-    for (; (uintptr_t)word + 8 <= stop; word++)
-        *word = 0xA5A5A5A5A5A5A5A5u;
-    for (volatile unsigned char *byte = (volatile unsigned char *)word; (uintptr_t)byte < stop; byte++)
-        *byte = 0xA5;
+    volatile char *byte = variable->start, *stop = variable->start + variable->bytes;
+    while (byte < stop && (uintptr_t)byte % 8)
+        *byte++ = (char)0xA5;
+    for (; stop - byte >= 8; byte += 8)
+        *(volatile uint64_t *)byte = 0xA5A5A5A5A5A5A5A5u;
+    while (byte < stop)
+        *byte++ = (char)0xA5;
+}
+
+static void fill_shared(void)
+{
+    for (unsigned i = 0; i < run.launch->n_shared; i++) {
+        const HostcudaShared *variable = &run.launch->shared[i];
+        fill_variable(variable);
 #if HOSTCUDA_TSAN
-    static bool known;
-    const uintptr_t begin = (uintptr_t)run.launch->shared_start & ~(uintptr_t)7;
-    const uintptr_t bytes = ((stop + 7) & ~(uintptr_t)7) - begin;
-    if (bytes) {
+        static bool known;
+        const uintptr_t begin = (uintptr_t)variable->start & ~(uintptr_t)7;
+        const uintptr_t bytes = (((uintptr_t)variable->start + variable->bytes + 7) & ~(uintptr_t)7) - begin;
         if (!known)
             __tsan_java_init(begin, bytes);
         known = true;
         __tsan_java_alloc(begin, bytes);
-    }
 #endif
+    }
 }
 
 static void start_block(void)
@@ -616,8 +623,7 @@ void hostcuda_execute(const HostcudaLaunch *launch)
 {
     const uint64_t n = (uint64_t)launch->grid.x * launch->grid.y * launch->grid.z;
     run.launch = launch;
-    hostcuda_place = (HostcudaPlace){
-        .kernel = launch->name, .shared_start = launch->shared_start, .shared_stop = launch->shared_stop};
+    hostcuda_place.launch = launch;
     run.random = launch->seed * 0x9E3779B97F4A7C15u;
     gridDim.x = launch->grid.x, gridDim.y = launch->grid.y, gridDim.z = launch->grid.z;
     blockDim.x = launch->block.x, blockDim.y = launch->block.y, blockDim.z = launch->block.z;
@@ -629,7 +635,7 @@ void hostcuda_execute(const HostcudaLaunch *launch)
     __tsan_acquire(&run.end_sync);
 #endif
     run.launch = NULL;
-    hostcuda_place.kernel = NULL;
+    hostcuda_place.launch = NULL;
 }
 
 void hostcuda_observe(void (*together)(void))

@@ -4,10 +4,10 @@
  * Included before the first line of each .cu file when g++ or clang++ compiles it for the emulated runtime: what nvcc
  * knows by itself. Kernels run on fibers, one a CUDA thread; blocks run one after another.
  *
- * A .cu file for both compilers launches by cudaLaunchKernelEx(), declares kernels static (or in a namespace without a
- * name), has no __shared__ in templates (g++ would not put it into the section; check_shared.sh finds it), no extern
- * __shared__, no inline PTX, no cooperative groups, and asks __CUDA_ARCH__, which is not defined
- * here, before it uses what sm_75 lacks. Integers overflow as on the GPU (-fwrapv); shifts by the width or more differ.
+ * A .cu file for both compilers launches static kernels by cudaLaunchKernelEx(), has no extern __shared__, no inline
+ * PTX, no cooperative groups, and asks __CUDA_ARCH__, which is not defined here, before it uses what sm_75 lacks. Its
+ * host functions have no static variables that change: those of functions are taken for __shared__. Integers overflow
+ * as on the GPU (-fwrapv); shifts by the width or more differ.
  */
 #ifndef HOSTCUDA_H
 #define HOSTCUDA_H
@@ -24,17 +24,13 @@
 
 #define PNV_HOSTCUDA 1
 
-/* One copy for all blocks, which run one at a time; the runtime fills the section before each. */
+/* One copy for all blocks, which run one at a time. The runtime fills it before each; "used" keeps the compiler from
+ * thinking that it knows of all who write there. */
 #undef __shared__
-#define __shared__ static __attribute__((section("hostcuda_shared")))
+#define __shared__ static __attribute__((used))
 #ifndef __launch_bounds__
 #define __launch_bounds__(...)
 #endif
-
-extern "C" {
-extern char __start_hostcuda_shared[] __attribute__((weak, visibility("hidden")));
-extern char __stop_hostcuda_shared[] __attribute__((weak, visibility("hidden")));
-}
 
 /* ---- Launch: NVIDIA's own template, after the runtime was told how to call the kernel ---- */
 
@@ -55,8 +51,7 @@ template <typename... P, typename... A>
 static inline cudaError_t hostcuda_launch(const char *text, const cudaLaunchConfig_t *config, void (*kernel)(P...),
                                           A &&...args)
 {
-    hostcuda_define_kernel(reinterpret_cast<const void *>(kernel), &hostcuda_signature<P...>::value, text,
-                           __start_hostcuda_shared, __stop_hostcuda_shared);
+    hostcuda_define_kernel(reinterpret_cast<const void *>(kernel), &hostcuda_signature<P...>::value, text);
     return ::cudaLaunchKernelEx(config, kernel, std::forward<A>(args)...);
 }
 #define cudaLaunchKernelEx(...) hostcuda_launch(#__VA_ARGS__, __VA_ARGS__)

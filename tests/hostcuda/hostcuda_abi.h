@@ -29,10 +29,8 @@ typedef struct HostcudaSignature {
     const HostcudaParam *params;
 } HostcudaSignature;
 
-/** Before each launch. launch_text: the arguments of cudaLaunchKernelEx() as written, for the kernel's name.
- *  shared_start, shared_stop: the __shared__ variables of the program or library that holds the kernel. */
-void hostcuda_define_kernel(const void *kernel, const HostcudaSignature *signature, const char *launch_text,
-                            char *shared_start, char *shared_stop);
+/** Before each launch. launch_text: the arguments of cudaLaunchKernelEx() as written, for the kernel's name. */
+void hostcuda_define_kernel(const void *kernel, const HostcudaSignature *signature, const char *launch_text);
 
 enum {
     HOSTCUDA_SYNCWARP,

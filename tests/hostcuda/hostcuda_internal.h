@@ -2,8 +2,8 @@
 /**
  * @file
  * Inside the emulated CUDA runtime: calls.c (settings, faults, how a call starts and ends), device.c (devices,
- * contexts), memory.c, stream.c (streams, events, the order of operations), kernel.c (launches), fiber.c (one kernel
- * on fibers), banks.c (bank conflicts).
+ * contexts), memory.c, stream.c (streams, events, the order of operations), kernel.c (launches), shared.c (where
+ * __shared__ variables are), fiber.c (one kernel on fibers), banks.c (bank conflicts).
  *
  * One lock holds everything, kernels included; it is given up only while a host function of a stream runs.
  */
@@ -101,11 +101,20 @@ typedef struct Block {
     Context *context;
 } Block;
 
+/* A __shared__ variable. */
+typedef struct HostcudaShared {
+    char *start;
+    size_t bytes;
+    const char *name; /* mangled */
+} HostcudaShared;
+
 struct Kernel {
     const void *function;
+    const char *symbol; /* mangled; NULL if it is not known */
     const HostcudaSignature *signature;
     char name[NAME_BYTES];
-    char *shared_start, *shared_stop;
+    HostcudaShared *shared;
+    unsigned n_shared;
 };
 
 typedef struct Fault {
@@ -200,6 +209,13 @@ cudaError_t hostcuda_enqueue(Stream *stream, Op *op);
 cudaError_t hostcuda_wait_stream(Stream *stream, uint64_t number);
 void hostcuda_run_all(const Context *context);
 
+/* ---- shared.c ---- */
+
+/** Find the __shared__ variables that the kernel may use: its own, and all of its source if it is static, */
+void hostcuda_find_shared(Kernel *kernel);
+/** without those of other kernels. */
+void hostcuda_forget_shared(Kernel *kernel, const Kernel *other);
+
 /* ---- fiber.c ---- */
 
 typedef struct HostcudaLaunch {
@@ -208,7 +224,8 @@ typedef struct HostcudaLaunch {
     const HostcudaSignature *signature;
     void *const *args;
     uint3 grid, block;
-    char *shared_start, *shared_stop;
+    const HostcudaShared *shared;
+    unsigned n_shared;
     unsigned seed; /* 0: ascending order */
 } HostcudaLaunch;
 
@@ -217,9 +234,8 @@ void hostcuda_execute(const HostcudaLaunch *launch);
 
 /** Where the running thread is. */
 typedef struct HostcudaPlace {
-    const char *kernel; /**< NULL outside of kernels. */
-    unsigned thread;    /**< Number in its block. */
-    const char *shared_start, *shared_stop;
+    const HostcudaLaunch *launch; /**< NULL outside of kernels. */
+    unsigned thread;              /**< Number in its block. */
 } HostcudaPlace;
 extern HostcudaPlace hostcuda_place;
 

@@ -34,8 +34,7 @@ static Kernel *find_kernel(const void *function)
     return NULL;
 }
 
-void hostcuda_define_kernel(const void *function, const HostcudaSignature *signature, const char *launch_text,
-                            char *shared_start, char *shared_stop)
+void hostcuda_define_kernel(const void *function, const HostcudaSignature *signature, const char *launch_text)
 {
     hostcuda_lock();
     if (!find_kernel(function)) {
@@ -44,9 +43,12 @@ void hostcuda_define_kernel(const void *function, const HostcudaSignature *signa
         Kernel *k = &hostcuda.kernels[hostcuda.n_kernels++];
         k->function = function;
         k->signature = signature;
-        k->shared_start = shared_start;
-        k->shared_stop = shared_stop;
         kernel_name(k->name, launch_text);
+        hostcuda_find_shared(k);
+        for (unsigned i = 0; i + 1 < hostcuda.n_kernels; i++) {
+            hostcuda_forget_shared(k, &hostcuda.kernels[i]);
+            hostcuda_forget_shared(&hostcuda.kernels[i], k);
+        }
     }
     hostcuda_unlock();
 }
@@ -61,11 +63,11 @@ static cudaError_t check_param(const Kernel *k, unsigned i, const void *value, c
         memcpy(&pointer, (const char *)value + at, sizeof pointer);
         const Block *block = pointer ? hostcuda_find_block(pointer) : NULL;
         if (param->pointer && pointer && !block)
-            return hostcuda_misuse(cudaErrorIllegalAddress, "parameter %u of kernel %s, %p, is not memory of the device",
+            return hostcuda_misuse(cudaErrorIllegalAddress, "parameter %u of kernel %s, %p, is not the device's memory",
                                    i, k->name, pointer);
         if (block && block->kind == BLOCK_DEVICE && block->context != context)
-            return hostcuda_misuse(cudaErrorIllegalAddress, "parameter %u of kernel %s is memory of another context", i,
-                                   k->name);
+            return hostcuda_misuse(cudaErrorIllegalAddress, "parameter %u of kernel %s is memory of another context",
+                                   i, k->name);
     }
     return cudaSuccess;
 }

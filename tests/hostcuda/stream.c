@@ -56,7 +56,7 @@ static void kernel_run(const Stream *stream, const Op *op)
     const Kernel *k = op->kernel;
     const HostcudaLaunch launch = {.name = k->name, .kernel = k->function, .signature = k->signature,
                                    .args = op->args, .grid = op->grid, .block = op->block,
-                                   .shared_start = k->shared_start, .shared_stop = k->shared_stop,
+                                   .shared = k->shared, .n_shared = k->n_shared,
                                    .seed = hostcuda.seed ? hostcuda.seed + (unsigned)op->number : 0};
     hostcuda_open_device(stream->context, true);
     hostcuda_execute(&launch);
