@@ -232,7 +232,7 @@ gst_prores_nv_settings_install (GObjectClass * object_class)
    * GstProresNvEnc:max-quantizer:
    *
    * A frame passes its target rather than this, and this rather than its
-   * maximum.
+   * maximum. So it needs a max-frame-size above the target: with 0 both are one.
    *
    * Since: 0.1
    */
@@ -258,7 +258,8 @@ gst_prores_nv_settings_install (GObjectClass * object_class)
    * GstProresNvEnc:max-frame-size:
    *
    * Hard maximum of a frame in bytes, alpha included. With 0 the target is the
-   * maximum for all but alpha, which is lossless and comes on top.
+   * maximum for all but alpha, which is lossless and comes on top. It counts
+   * with rate-control=constant-quantizer, too, where 0 is no maximum.
    *
    * A frame that cannot be made to fit is an error when this is set, and a
    * warning when it is 0.
@@ -267,8 +268,8 @@ gst_prores_nv_settings_install (GObjectClass * object_class)
    */
   g_object_class_install_property (object_class, PROP_MAX_FRAME_SIZE,
       g_param_spec_uint ("max-frame-size", "Largest frame size",
-          "Hard maximum of a frame in bytes, alpha included, "
-          "0 = the target, without alpha",
+          "Hard maximum of a frame in bytes, alpha included, 0 = the target "
+          "for all but alpha; none with rate-control=constant-quantizer",
           0, G_MAXUINT32, DEFAULT_MAX_FRAME_SIZE, flags));
 
   /**

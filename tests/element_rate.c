@@ -211,6 +211,33 @@ GST_START_TEST(test_min_quantizer)
 }
 GST_END_TEST;
 
+/* The largest quantizer stands above the target, and below the maximum. */
+GST_START_TEST(test_max_quantizer)
+{
+    static const struct {
+        const char *properties;
+        guint least_bytes, most_bytes;
+        gboolean passed;
+    } cases[] = {{"bitrate=10000 max-quantizer=3", 0, 50000, TRUE},
+                 {"bitrate=10000 max-quantizer=3 max-frame-size=1000000", 50001, 1000000, FALSE},
+                 {"bitrate=10000 max-quantizer=3 max-frame-size=60000", 50001, 60000, TRUE}};
+
+    for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+        GstVideoInfo info;
+        GstHarness *h = rate_harness(cases[i].properties, "I422_10LE", 320, 240, &info);
+        fail_unless_equals_int(gst_harness_push(h, noise_buffer(&info, 0)), GST_FLOW_OK);
+        GstBuffer *packet = gst_harness_pull(h);
+        const gsize size = gst_buffer_get_size(packet);
+        fail_unless(size >= cases[i].least_bytes && size <= cases[i].most_bytes, "%s: %" G_GSIZE_FORMAT,
+                    cases[i].properties, size);
+        fail_unless_equals_int(get_uint(h->element, "max-quantizer") > 3, cases[i].passed);
+        fail_unless(pop_message(h, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR) == NULL);
+        gst_buffer_unref(packet);
+        test_harness_free(h);
+    }
+}
+GST_END_TEST;
+
 /* With one quantizer left there was no memory for the search, and a crash. */
 GST_START_TEST(test_coarsest_only)
 {
@@ -367,6 +394,7 @@ static Suite *element_rate_suite(void)
     tcase_add_test(tc, test_default);
     tcase_add_loop_test(tc, test_stats, 0, G_N_ELEMENTS(runs));
     tcase_add_test(tc, test_min_quantizer);
+    tcase_add_test(tc, test_max_quantizer);
     tcase_add_test(tc, test_coarsest_only);
     tcase_add_loop_test(tc, test_refused, 0, G_N_ELEMENTS(refusals));
     tcase_add_test(tc, test_no_frame_rate);
