@@ -675,6 +675,13 @@ open_encoder (GstProresNvEnc * self, PnvProfile profile, gint alpha_bits,
   params.log = log_function;
   params.log_opaque = self;
 
+  if (params.rate_control == PNV_RATE_TARGET
+      && params.quantizer != GST_PRORES_NV_DEFAULT_QUANTIZER)
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS,
+        ("quantizer=%d has no effect on rate-control=target. Set "
+            "rate-control=constant-quantizer for it.", params.quantizer),
+        ("caps %" GST_PTR_FORMAT, caps));
+
   status = pnv_open (&self->enc, &params, error);
   g_free (id);
   switch (status) {
@@ -687,8 +694,8 @@ open_encoder (GstProresNvEnc * self, PnvProfile profile, gint alpha_bits,
       return TRUE;
     case PNV_ENODEV:
       GST_ELEMENT_ERROR (self, RESOURCE, NOT_FOUND,
-          ("No NVIDIA GPU can be used. Set backend=cpu to encode without one."),
-          ("%s", error));
+          ("No NVIDIA GPU can be used: %s. Set backend=cpu to encode without "
+              "one.", error), ("caps %" GST_PTR_FORMAT, caps));
       return FALSE;
     case PNV_ENOMEM:
       GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
@@ -697,6 +704,7 @@ open_encoder (GstProresNvEnc * self, PnvProfile profile, gint alpha_bits,
           ("%s; caps %" GST_PTR_FORMAT, error, caps));
       return FALSE;
     default:
+      g_strdelimit (error, "_", '-');   /* properties rather than fields */
       GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS,
           ("This video cannot be encoded as it is: %s.", error),
           ("caps %" GST_PTR_FORMAT, caps));

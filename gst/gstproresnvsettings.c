@@ -25,7 +25,6 @@ enum
 #define DEFAULT_PROFILE PNV_PROFILE_AUTO
 #define DEFAULT_RATE_CONTROL PNV_RATE_TARGET
 #define DEFAULT_QUANTIZATION PNV_ROUNDING_DEAD_ZONE
-#define DEFAULT_QUANTIZER 4
 #define DEFAULT_MIN_QUANTIZER 0
 #define DEFAULT_MAX_QUANTIZER 0
 #define DEFAULT_BITRATE 0
@@ -200,7 +199,7 @@ gst_prores_nv_settings_install (GObjectClass * object_class)
   g_object_class_install_property (object_class, PROP_QUANTIZER,
       g_param_spec_uint ("quantizer", "Quantizer",
           "Quantizer of rate-control=constant-quantizer, 1 is the finest",
-          1, 224, DEFAULT_QUANTIZER, flags));
+          1, 224, GST_PRORES_NV_DEFAULT_QUANTIZER, flags));
 
   /**
    * GstProresNvEnc:quantization:
@@ -349,7 +348,7 @@ gst_prores_nv_settings_init (GstProresNvSettings * settings)
   settings->profile = DEFAULT_PROFILE;
   settings->rate_control = DEFAULT_RATE_CONTROL;
   settings->quantization = DEFAULT_QUANTIZATION;
-  settings->quantizer = DEFAULT_QUANTIZER;
+  settings->quantizer = GST_PRORES_NV_DEFAULT_QUANTIZER;
   settings->min_quantizer = DEFAULT_MIN_QUANTIZER;
   settings->max_quantizer = DEFAULT_MAX_QUANTIZER;
   settings->bitrate = DEFAULT_BITRATE;

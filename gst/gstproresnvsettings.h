@@ -12,6 +12,7 @@ G_BEGIN_DECLS
 
 #define GST_PRORES_NV_ALPHA_BITS_AUTO -1
 #define GST_PRORES_NV_DEFAULT_ENCODER_ID "prnv"
+#define GST_PRORES_NV_DEFAULT_QUANTIZER 4
 
 /* First property id that is free for others. */
 #define GST_PRORES_NV_N_SETTINGS 32

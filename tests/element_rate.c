@@ -211,6 +211,32 @@ GST_START_TEST(test_min_quantizer)
 }
 GST_END_TEST;
 
+/* A quantizer that is set and not used is the first mistake that people make: it is told. */
+GST_START_TEST(test_quantizer_without_effect)
+{
+    static const struct {
+        const char *properties;
+        gboolean warns;
+    } cases[] = {{"quantizer=9", TRUE}, {"quantizer=9 rate-control=constant-quantizer", FALSE}, {"", FALSE}};
+
+    for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+        GstVideoInfo info;
+        GstHarness *h = rate_harness(cases[i].properties, "I422_10LE", 320, 240, &info);
+        GstMessage *message = pop_message(h, GST_MESSAGE_WARNING);
+        fail_unless_equals_int(message != NULL, cases[i].warns);
+        if (message) {
+            GError *warning;
+            gst_message_parse_warning(message, &warning, NULL);
+            fail_unless(strstr(warning->message, "quantizer=9") && strstr(warning->message, "constant-quantizer"), "%s",
+                        warning->message);
+            g_error_free(warning);
+            gst_message_unref(message);
+        }
+        test_harness_free(h);
+    }
+}
+GST_END_TEST;
+
 /* The largest quantizer stands above the target, and below the maximum. */
 GST_START_TEST(test_max_quantizer)
 {
@@ -395,6 +421,7 @@ static Suite *element_rate_suite(void)
     tcase_add_loop_test(tc, test_stats, 0, G_N_ELEMENTS(runs));
     tcase_add_test(tc, test_min_quantizer);
     tcase_add_test(tc, test_max_quantizer);
+    tcase_add_test(tc, test_quantizer_without_effect);
     tcase_add_test(tc, test_coarsest_only);
     tcase_add_loop_test(tc, test_refused, 0, G_N_ELEMENTS(refusals));
     tcase_add_test(tc, test_no_frame_rate);
