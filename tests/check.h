@@ -9,7 +9,8 @@
 
 #define CHECK_SKIP 77 /**< Exit status that Meson counts as skipped. */
 
-static unsigned long check_count, check_failures;
+/* Of the whole program: weak, so that the files of a test count together. */
+__attribute__((weak)) unsigned long check_count, check_failures;
 
 /* A macro, so that arguments are formatted only when a check fails and the compiler checks them always. */
 #define CHECK(cond, ...)                                                                                               \

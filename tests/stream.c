@@ -467,7 +467,8 @@ void judge_by_ffmpeg(const char *name, const PnvParams *params, const TestFrame 
     const size_t frame_bytes = raw_frame_bytes(&decoded);
     REQUIRE(size == frame_bytes * (size_t)n_frames, "%s: ffmpeg gave %zu bytes for %d frames of %zu", name, size,
             n_frames, frame_bytes);
-    snprintf(command, sizeof command, "cat %s/log; rm -rf %s", folder, folder);
+    /* a frame of a few bytes makes its own options look odd to the ffmpeg program: not a word on the stream */
+    snprintf(command, sizeof command, "grep -v 'bitrate parameter is set too low' %s/log; rm -rf %s", folder, folder);
     size_t log_size;
     uint8_t *log = command_output(command, &log_size);
     CHECK(log_size == 0, "%s: ffmpeg says %.*s", name, (int)log_size, (char *)log);
