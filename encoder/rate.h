@@ -90,19 +90,19 @@ typedef struct PnvRate {
 int pnv_rate_multiplier(int n_slices);
 
 /** Rank of a slice in the spread order, 0..n_slices - 1; slices in coding order, fields one after the other. */
-static inline int pnv_rate_rank(const PnvRate *rate, int slice)
+PNV_SHARED int pnv_rate_rank(const PnvRate *rate, int slice)
 {
     return (int)((int64_t)slice * rate->multiplier % rate->n_slices);
 }
 
 /** Slices of the spread order that are sampled. */
-static inline int pnv_rate_n_samples(int n_slices)
+PNV_SHARED int pnv_rate_n_samples(int n_slices)
 {
     return n_slices < PNV_RATE_SAMPLES ? n_slices : PNV_RATE_SAMPLES;
 }
 
 /** Slices that correct the position; 0 where that is not worth a round of its own. */
-static inline int pnv_rate_n_part(int n_slices)
+PNV_SHARED int pnv_rate_n_part(int n_slices)
 {
     return n_slices < 2 * PNV_RATE_PART ? 0 : PNV_RATE_PART;
 }
@@ -114,6 +114,11 @@ PnvRateStep pnv_rate_begin(PnvRate *rate);
 PnvRateStep pnv_rate_coded(PnvRate *rate, int64_t bytes);
 
 /** Quantizer of a slice at the position. */
-int pnv_rate_quantizer(const PnvRate *rate, int slice);
+PNV_SHARED int pnv_rate_quantizer(const PnvRate *rate, int slice)
+{
+    const int base = (int)(rate->position / rate->n_slices), n_larger = (int)(rate->position % rate->n_slices);
+
+    return base + 1 + (pnv_rate_rank(rate, slice) < n_larger);
+}
 
 #endif

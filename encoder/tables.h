@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include "shared.h"
+
 /** Scan order (RDD 36 figures 4 and 5): entry i = raster position 8 * v + u of the coefficient coded at i. */
 extern const uint8_t pnv_scan_progressive[64], pnv_scan_interlaced[64];
 
@@ -20,7 +22,7 @@ extern const struct PnvFrameRate { int n, d; } pnv_frame_rates[PNV_N_FRAME_RATE_
 #define PNV_QUANTIZER_MAX 224
 
 /** qScale of a quantization_index 1..224 (RDD 36 7.3): 1..128 as it is, then in steps of 4 up to 512. */
-static inline int pnv_qscale(int quantization_index)
+PNV_SHARED int pnv_qscale(int quantization_index)
 {
     return quantization_index <= 128 ? quantization_index : 4 * (quantization_index - 96);
 }
