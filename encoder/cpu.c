@@ -395,26 +395,17 @@ static uint8_t *lay_out_picture(uint8_t *at, const Slot *slot, int i, size_t byt
 
 static void report_rate(const Slot *slot, PnvPacket *packet)
 {
-    const PnvPlan *plan = slot->cpu->plan;
-    const PnvParams *p = &plan->params;
+    PnvRateReport report = {
+        .n_slices = framing_of(slot)->n_slices,
+        .alpha_bytes = (uint32_t)alpha_bytes(slot),
+        .is_searched = is_searched(slot),
+        .position = slot->rate.position,
+        .n_rounds = slot->rate.n_rounds,
+    };
 
-    packet->alpha_bytes = (uint32_t)alpha_bytes(slot);
-    packet->n_slices = (uint32_t)framing_of(slot)->n_slices;
     for (int i = 0; i < slot->batch.n_jobs; i++)
-        packet->n_coded += slot->bands[i].n_coded;
-    packet->quantizer_min = packet->quantizer_max = p->quantizer;
-    if (is_searched(slot)) {
-        const PnvRate *r = &slot->rate;
-        packet->quantizer_min = (int)(r->position / r->n_slices) + 1;
-        packet->quantizer_max = packet->quantizer_min + (r->position % r->n_slices != 0);
-        packet->n_sample_rounds = (uint32_t)r->n_rounds;
-        packet->raised = p->rate_control == PNV_RATE_CONSTANT_QUANTIZER;
-    }
-    packet->target_bytes = (uint32_t)(plan->target_bytes < UINT32_MAX ? plan->target_bytes : UINT32_MAX);
-    packet->limit_bytes = p->max_frame_bytes;
-    if (!p->max_frame_bytes && packet->target_bytes)
-        packet->limit_bytes = packet->target_bytes + packet->alpha_bytes;
-    packet->over_limit = packet->limit_bytes && packet->size > packet->limit_bytes;
+        report.n_coded += slot->bands[i].n_coded;
+    pnv_plan_report(slot->cpu->plan, &report, packet);
 }
 
 /** Everything is coded: sizes say where it goes. */

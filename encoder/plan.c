@@ -99,6 +99,7 @@ static PnvStatus check_params(char *error, const PnvParams *p)
         {"transfer_characteristic", p->transfer_characteristic, 0, 255},
         {"matrix_coefficients", p->matrix_coefficients, 0, 255},
         {"backend", (int)p->backend, PNV_BACKEND_AUTO, PNV_BACKEND_CUDA},
+        {"cuda_device_id", p->cuda_device_id, 0, INT32_MAX},
         {"cpu", (int)p->cpu, PNV_CPU_AUTO, PNV_CPU_NEON},
         {"threads", p->threads, 0, PNV_MAX_THREADS},
         {"frames_in_flight", p->frames_in_flight, 0, PNV_MAX_FRAMES_IN_FLIGHT},
@@ -345,4 +346,25 @@ PnvStatus pnv_plan_check_picture(const PnvPlan *plan, const PnvPicture *pic, cha
     for (int c = 0; status == PNV_OK && c < plan->n_components; c++)
         status = check_component(&plan->params, pic, c, error);
     return status;
+}
+
+void pnv_plan_report(const PnvPlan *plan, const PnvRateReport *report, PnvPacket *packet)
+{
+    const PnvParams *p = &plan->params;
+
+    packet->alpha_bytes = report->alpha_bytes;
+    packet->n_slices = (uint32_t)report->n_slices;
+    packet->n_coded = report->n_coded;
+    packet->quantizer_min = packet->quantizer_max = p->quantizer;
+    if (report->is_searched) {
+        packet->quantizer_min = (int)(report->position / report->n_slices) + 1;
+        packet->quantizer_max = packet->quantizer_min + (report->position % report->n_slices != 0);
+        packet->n_sample_rounds = (uint32_t)report->n_rounds;
+        packet->raised = p->rate_control == PNV_RATE_CONSTANT_QUANTIZER;
+    }
+    packet->target_bytes = (uint32_t)(plan->target_bytes < UINT32_MAX ? plan->target_bytes : UINT32_MAX);
+    packet->limit_bytes = p->max_frame_bytes;
+    if (!p->max_frame_bytes && packet->target_bytes)
+        packet->limit_bytes = packet->target_bytes + packet->alpha_bytes;
+    packet->over_limit = packet->limit_bytes && packet->size > packet->limit_bytes;
 }

@@ -54,6 +54,18 @@ static inline const PnvQuant *pnv_plan_quant(const PnvPlan *plan, const PnvFrami
 /** Component c of one picture of a frame: 0 Y, 1 Cb, 2 Cr, 3 alpha. */
 PnvPlane pnv_plan_plane(const PnvPlan *plan, const PnvPicture *pic, const PnvPictureShape *shape, int c);
 
+/** How a frame came about, for its packet. */
+typedef struct PnvRateReport {
+    int n_slices;
+    uint32_t n_coded, alpha_bytes;
+    int is_searched;  /**< What follows is valid: the frame was searched for. */
+    int64_t position; /**< Of rate.h */
+    int n_rounds;
+} PnvRateReport;
+
+/** Fill in all of a packet but its data, size, tag, error and owner. packet->size is set. */
+void pnv_plan_report(const PnvPlan *plan, const PnvRateReport *report, PnvPacket *packet);
+
 /**
  * Check params and fill the plan. Allocates nothing.
  *

@@ -9,6 +9,9 @@
 #include <string.h>
 
 #include "backend.h"
+#if PNV_HAVE_CUDA /* from meson.build */
+#include "pipeline.h"
+#endif
 
 struct PnvEncoder {
     PnvPlan plan;
@@ -36,20 +39,41 @@ __attribute__((format(printf, 3, 4))) static void say(const PnvParams *p, PnvLog
     p->log(p->log_opaque, level, text);
 }
 
-static PnvStatus open_backend(PnvEncoder *enc, char *error)
+/**
+ * Open the backend that is asked for, or the fastest.
+ *
+ * @param[out] note why CUDA was not taken by the automatic choice, or "".
+ */
+static PnvStatus open_backend(PnvEncoder *enc, char *note, char *error)
 {
-    if (enc->plan.params.backend == PNV_BACKEND_CUDA) {
+    PnvParams *p = &enc->plan.params;
+
+    note[0] = '\0';
+#if PNV_HAVE_CUDA
+    if (p->backend == PNV_BACKEND_CUDA || (p->backend == PNV_BACKEND_AUTO && pnv_cuda_is_worth_it(&enc->plan))) {
+        const int is_choice = p->backend == PNV_BACKEND_AUTO;
+        const PnvStatus status = pnv_backend_cuda.open(&enc->impl, &enc->plan, is_choice ? note : error);
+        if (status == PNV_OK) {
+            enc->backend = &pnv_backend_cuda;
+            p->backend = PNV_BACKEND_CUDA;
+        }
+        if (status == PNV_OK || !is_choice)
+            return status;
+    }
+#else
+    if (p->backend == PNV_BACKEND_CUDA) {
         snprintf(error, PNV_ERROR_BYTES, "this libproresnv was built without CUDA; use the cpu backend");
         return PNV_ENODEV;
     }
+#endif
     enc->backend = &pnv_backend_cpu;
-    enc->plan.params.backend = PNV_BACKEND_CPU;
+    p->backend = PNV_BACKEND_CPU;
     return enc->backend->open(&enc->impl, &enc->plan, error);
 }
 
 PnvStatus pnv_open(PnvEncoder **out, const PnvParams *params, char *error)
 {
-    char unread[PNV_ERROR_BYTES];
+    char unread[PNV_ERROR_BYTES], note[PNV_ERROR_BYTES];
     PnvPlan plan;
 
     *out = NULL;
@@ -70,15 +94,15 @@ PnvStatus pnv_open(PnvEncoder **out, const PnvParams *params, char *error)
     if (status != PNV_OK)
         snprintf(error, PNV_ERROR_BYTES, "no memory for the tables of an encoder");
     else
-        status = open_backend(enc, error);
+        status = open_backend(enc, note, error);
     if (status != PNV_OK) {
         pnv_plan_close(&enc->plan);
         free(enc);
         return status;
     }
     const PnvParams *p = &enc->plan.params;
-    say(p, PNV_LOG_INFO, "%dx%d %s on the %s backend: %d threads, %d frames in flight", p->width, p->height,
-        enc->plan.profile->title, enc->backend->name, p->threads, p->frames_in_flight);
+    say(p, PNV_LOG_INFO, "%dx%d %s on the %s backend: %d threads, %d frames in flight%s%s", p->width, p->height,
+        enc->plan.profile->title, enc->backend->name, p->threads, p->frames_in_flight, note[0] ? "; " : "", note);
     *out = enc;
     return PNV_OK;
 }

@@ -179,6 +179,7 @@ typedef struct PnvParams {
     const char *encoder_id;
 
     PnvBackend backend;   /**< Default auto. */
+    int cuda_device_id;   /**< Which GPU, as CUDA counts them. Default 0: the first. */
     PnvCpu cpu;           /**< Default auto. PNV_ENODEV where this machine lacks what is asked for. */
     int threads;          /**< CPU threads, 1..PNV_MAX_THREADS. Default 0: as many as this process may run on. */
     int frames_in_flight; /**< Frames the encoder may hold, 1..PNV_MAX_FRAMES_IN_FLIGHT. Default 1 (CPU), 3 (GPU). */
@@ -242,7 +243,7 @@ PNV_API PnvStatus pnv_open(PnvEncoder **enc, const PnvParams *params, char *erro
 /** The parameters in force, every default replaced by what it stands for. Valid until pnv_close(). */
 PNV_API const PnvParams *pnv_params(const PnvEncoder *enc);
 
-/** Name of the backend in use, for people: "cpu". A constant text. */
+/** Name of the backend in use, for people: "cpu", "cuda", "cuda (emulated)" in test builds. A constant text. */
 PNV_API const char *pnv_backend_name(const PnvEncoder *enc);
 
 /**

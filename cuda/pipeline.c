@@ -1,0 +1,758 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * As a special exception, the copyright holders give permission to link this program with the NVIDIA CUDA runtime
+ * library and to distribute the result, also where that runtime is linked statically; the terms of the GPL apply to
+ * everything else. */
+#include "pipeline.h"
+
+#include <cuda_runtime_api.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "encode.h"
+#include "input.h"
+#include "kernels.h"
+#include "packet.h"
+#include "sample.h"
+#include "threadpool.h"
+
+enum {
+    DEFAULT_FRAMES_IN_FLIGHT = 3,
+    MIN_CAPABILITY = 75, /* 10 * major + minor */
+    QUEUED_ROUNDS = 6,   /* of rate control, with each frame: the search rarely takes more */
+    ALIGNMENT = 256,     /* of what lies in one allocation */
+    /* The output has room for an eighth of the worst case, which real frames stay under, and grows where one does not. */
+    OUTPUT_SHARE = 8,
+    COPY_THREADS = 4,           /* a core reads and writes about a fourth of what the memory of a machine can */
+    PARALLEL_COPY = 4 << 20     /* bytes of a frame from which on waking them pays; not measured */
+};
+
+#ifdef PNV_CUDA_EMULATED
+#define BACKEND_NAME "cuda (emulated)"
+#else
+#define BACKEND_NAME "cuda"
+#endif
+
+typedef struct Pipeline Pipeline;
+
+/* Where a slot's frame is. */
+typedef enum SlotState { SLOT_FREE, SLOT_STAGED, SLOT_ON_GPU, SLOT_ON_CPU, SLOT_DONE } SlotState;
+
+typedef struct Slot {
+    Pipeline *pipeline;
+    pthread_mutex_t lock; /* wait may come from the sender (drain) and the collector at once */
+    SlotState state;
+    PnvPicture pic;       /* the caller's planes, which stay until the packet is collected: from them a frame that
+                             CUDA lost is coded */
+    PnvCudaInput input;
+    PnvCudaFrame frame;
+
+    cudaStream_t stream;
+    cudaEvent_t done;
+    uint8_t *h_input, *d_input;
+    uint8_t *d_work;          /* all below that is not d_frame */
+    size_t reset_bytes;       /* of the beginning of d_work that every frame starts with as zeros */
+    PnvCudaResult *h_result;  /* mapped */
+    uint8_t *h_frame;         /* mapped */
+    PnvBatch copy;
+} Slot;
+
+struct Pipeline {
+    PnvPlan *plan;
+    int device;
+    void *cpu;                /* the CPU backend stands by: a lost GPU must not meet a lack of memory */
+    atomic_int is_lost;       /* CUDA failed: everything goes to the CPU */
+    uint8_t *d_tables;        /* quantizers and headers */
+    size_t headers_at;        /* of d_tables */
+    PnvThreadpool *copiers;   /* for large frames, else NULL */
+    PnvPacketPool *packets;
+    Slot slot[PNV_MAX_FRAMES_IN_FLIGHT];
+    int n_slots;
+};
+
+static void say(const Pipeline *p, PnvLogLevel level, const char *text)
+{
+    const PnvParams *params = &p->plan->params;
+
+    if (params->log)
+        params->log(params->log_opaque, level, text);
+}
+
+/** CUDA has failed: say so once, and never ask it again. Returns the error. */
+static cudaError_t lose(Pipeline *p, const char *call, cudaError_t e)
+{
+    char text[PNV_ERROR_BYTES];
+
+    if (atomic_exchange(&p->is_lost, 1))
+        return e;
+    snprintf(text, sizeof text, "CUDA failed: %s: %s; this frame and all later ones are encoded by the CPU, with the same result",
+             call, cudaGetErrorString(e));
+    say(p, PNV_LOG_WARNING, text);
+    return e;
+}
+
+/* Make a call in a function that returns its error. */
+#define TRY(pipeline, call)                                                                                            \
+    do {                                                                                                               \
+        const cudaError_t error_of_call = (call);                                                                      \
+        if (error_of_call != cudaSuccess)                                                                              \
+            return lose(pipeline, #call, error_of_call);                                                               \
+    } while (0)
+
+/** The device of the pipeline for the calling thread, whose own comes back with leave(). */
+static cudaError_t enter(Pipeline *p, int *own)
+{
+    TRY(p, cudaGetDevice(own));
+    if (*own != p->device)
+        TRY(p, cudaSetDevice(p->device));
+    return cudaSuccess;
+}
+
+static void leave(const Pipeline *p, int own)
+{
+    if (own != p->device)
+        (void)cudaSetDevice(own);
+}
+
+/* ---- What a frame needs on the device ---- */
+
+static size_t align_up(size_t n, size_t to)
+{
+    return (n + to - 1) / to * to;
+}
+
+static PnvCudaPlane device_plane(const PnvPlan *plan, const PnvPicture *pic, const PnvPictureShape *shape, int c)
+{
+    PnvCudaPlane p = {.plane = pnv_plan_plane(plan, pic, shape, c)};
+    const int sample = p.plane.depth > 8 ? 2 : 1;
+
+    p.full_gain = pnv_sample_full_gain(p.plane.depth, p.plane.range == PNV_SAMPLES_FULL_LUMA);
+    p.has_pairs = p.plane.step == sample && (uintptr_t)p.plane.data % (unsigned)(2 * sample) == 0 &&
+                  p.plane.stride % (2 * sample) == 0;
+    return p;
+}
+
+/** Bytes of the header template of each PnvInterlace. */
+enum { HEADERS_BYTES = PNV_FRAME_START_BYTES + 2 * PNV_PICTURE_HEADER_BYTES };
+
+/** Describe the staged picture to the kernels. */
+static void describe_frame(Slot *s)
+{
+    const Pipeline *p = s->pipeline;
+    const PnvPlan *plan = p->plan;
+    const PnvFraming *framing = &plan->framing[s->pic.interlace];
+    const PnvPicture inside = pnv_cuda_input_inside(&s->input, s->d_input);
+    PnvCudaFrame *f = &s->frame;
+
+    for (int i = 0; i < framing->n_pictures; i++) {
+        f->grid[i] = framing->picture[i].grid;
+        for (int c = 0; c < plan->n_components; c++)
+            f->plane[i][c] = device_plane(plan, &inside, &framing->picture[i], c);
+    }
+    f->n_pictures = framing->n_pictures;
+    f->n_slices = framing->n_slices;
+    for (int i = 0; i < 64; i++)
+        f->scan_inverse[framing->scan[i]] = (uint8_t)i;
+    memcpy(f->reciprocal, framing->reciprocal, sizeof f->reciprocal);
+    f->rank_multiplier = framing->rank_multiplier;
+    f->d_quant = (const PnvQuantStep *)p->d_tables + (framing->quant - plan->quant_tables) * 64;
+    f->d_headers = p->d_tables + p->headers_at + (size_t)s->pic.interlace * HEADERS_BYTES;
+}
+
+static int is_searched(const PnvPlan *plan)
+{
+    return plan->n_quantizers > 1;
+}
+
+/* ---- Queueing ---- */
+
+static cudaError_t upload(Slot *s)
+{
+    Pipeline *p = s->pipeline;
+
+    for (int i = 0; i < s->input.n_regions; i++) {
+        const PnvCudaRegion *r = &s->input.region[i];
+        if (r->is_pinned) {
+            TRY(p, cudaMemcpy2DAsync(s->d_input + r->offset, r->pitch, r->from, r->stride, r->row_bytes, r->n_rows,
+                                     cudaMemcpyHostToDevice, s->stream));
+            continue;
+        }
+        size_t bytes = r->n_rows * r->pitch; /* and staged regions behind it */
+        for (; i + 1 < s->input.n_regions && !s->input.region[i + 1].is_pinned; i++)
+            bytes += s->input.region[i + 1].n_rows * s->input.region[i + 1].pitch;
+        TRY(p, cudaMemcpyAsync(s->d_input + r->offset, s->h_input + r->offset, bytes, cudaMemcpyHostToDevice, s->stream));
+    }
+    return cudaSuccess;
+}
+
+static cudaError_t queue_rounds(Slot *s)
+{
+    for (int i = 0; i < QUEUED_ROUNDS; i++) {
+        TRY(s->pipeline, pnv_cuda_entropy_measure(&s->frame, s->stream));
+        TRY(s->pipeline, pnv_cuda_rate_decide(&s->frame, s->stream));
+    }
+    return cudaSuccess;
+}
+
+static cudaError_t queue_analysis(Slot *s)
+{
+    Pipeline *p = s->pipeline;
+    const PnvPlan *plan = p->plan;
+
+    TRY(p, cudaMemsetAsync(s->d_work, 0, s->reset_bytes, s->stream));
+    TRY(p, pnv_cuda_transform(&s->frame, s->stream));
+    TRY(p, pnv_cuda_alpha_measure(&s->frame, s->stream));
+    if (plan->params.rate_control != PNV_RATE_TARGET)
+        TRY(p, pnv_cuda_entropy_measure(&s->frame, s->stream));
+    if (!is_searched(plan))
+        return cudaSuccess;
+    TRY(p, pnv_cuda_rate_histogram(&s->frame, s->stream));
+    TRY(p, pnv_cuda_rate_decide(&s->frame, s->stream));
+    return queue_rounds(s);
+}
+
+/** Sizes are known: the frame is written and brought to the host. */
+static cudaError_t queue_frame(Slot *s)
+{
+    Pipeline *p = s->pipeline;
+
+    TRY(p, pnv_cuda_layout(&s->frame, s->stream));
+    TRY(p, pnv_cuda_entropy_write(&s->frame, s->stream));
+    TRY(p, pnv_cuda_alpha_write(&s->frame, s->stream));
+    TRY(p, pnv_cuda_layout_deliver(&s->frame, s->stream));
+    TRY(p, cudaEventRecord(s->done, s->stream));
+    return cudaSuccess;
+}
+
+static cudaError_t queue_all(Slot *s)
+{
+    cudaError_t e = upload(s);
+
+    if (e == cudaSuccess)
+        e = queue_analysis(s);
+    return e == cudaSuccess ? queue_frame(s) : e;
+}
+
+/* ---- Output that grows ---- */
+
+static void free_output(Slot *s)
+{
+    (void)cudaFree(s->frame.d_frame);
+    (void)cudaFreeHost(s->h_frame);
+    s->frame.d_frame = NULL;
+    s->h_frame = NULL;
+    s->frame.capacity = 0;
+}
+
+static cudaError_t allocate_output(Slot *s, size_t bytes)
+{
+    const size_t capacity = align_up(bytes, 16);
+    void *mapped = NULL;
+    cudaError_t e = cudaMalloc((void **)&s->frame.d_frame, capacity);
+
+    if (e == cudaSuccess)
+        e = cudaHostAlloc((void **)&s->h_frame, capacity, cudaHostAllocMapped);
+    if (e == cudaSuccess)
+        e = cudaHostGetDevicePointer(&mapped, s->h_frame, 0);
+    if (e != cudaSuccess) {
+        free_output(s);
+        return e;
+    }
+    s->frame.m_frame = mapped;
+    s->frame.capacity = capacity < UINT32_MAX ? (uint32_t)capacity : UINT32_MAX - 15;
+    return cudaSuccess;
+}
+
+/** Wait for a slot's frame; go on where rate control or the output's room made it stop. */
+static cudaError_t finish_on_gpu(Slot *s)
+{
+    Pipeline *p = s->pipeline;
+
+    for (;;) {
+        TRY(p, cudaEventSynchronize(s->done));
+        const PnvCudaResult *r = s->h_result;
+        const int is_final = r->step == PNV_CUDA_FIXED || r->step == PNV_CUDA_DONE;
+        if (is_final && r->is_complete)
+            return cudaSuccess;
+        if (!is_final) {
+            const cudaError_t e = queue_rounds(s);
+            if (e != cudaSuccess)
+                return e;
+        } else { /* a frame as large as none before it */
+            const size_t bytes = r->frame_bytes;
+            free_output(s);
+            TRY(p, allocate_output(s, bytes + bytes / 4));
+        }
+        const cudaError_t e = queue_frame(s);
+        if (e != cudaSuccess)
+            return e;
+    }
+}
+
+/* ---- The CPU takes over ---- */
+
+static void code_on_cpu(Slot *s)
+{
+    Pipeline *p = s->pipeline;
+    const int index = (int)(s - p->slot);
+    char unread[PNV_ERROR_BYTES];
+
+    pnv_backend_cpu.stage(p->cpu, index, &s->pic, unread); /* cannot fail */
+    pnv_backend_cpu.submit(p->cpu, index);
+    s->state = SLOT_ON_CPU;
+}
+
+/* ---- The backend ---- */
+
+static void copy_job(void *arg, int job, int worker)
+{
+    Slot *s = arg;
+    const int n_jobs = s->copy.n_jobs;
+
+    (void)worker;
+    for (int i = 0; i < s->input.n_regions; i++) {
+        const PnvCudaRegion *r = &s->input.region[i];
+        if (!r->is_pinned)
+            pnv_cuda_input_copy(s->h_input, r, r->n_rows * (size_t)job / (size_t)n_jobs,
+                                r->n_rows * (size_t)(job + 1) / (size_t)n_jobs,
+                                s->pipeline->plan->params.depth > 8 ? 2 : 1);
+    }
+}
+
+/** Whether the device can read memory by itself. Anything that is not known to be so is copied. */
+static cudaError_t is_pinned(Pipeline *p, const uint8_t *at, int *result)
+{
+    struct cudaPointerAttributes attributes;
+
+    TRY(p, cudaPointerGetAttributes(&attributes, at));
+    *result = attributes.type == cudaMemoryTypeHost;
+    return cudaSuccess;
+}
+
+static cudaError_t find_pinned(Slot *s)
+{
+    for (int i = 0; i < s->input.n_regions; i++) {
+        PnvCudaRegion *r = &s->input.region[i];
+        int first = 0, last = 0;
+        if (r->gather_step)
+            continue;
+        cudaError_t e = is_pinned(s->pipeline, r->from, &first);
+        if (e == cudaSuccess && first)
+            e = is_pinned(s->pipeline, r->from + (r->n_rows - 1) * r->stride + r->row_bytes - 1, &last);
+        if (e != cudaSuccess)
+            return e;
+        r->is_pinned = first && last;
+    }
+    return cudaSuccess;
+}
+
+static PnvStatus cuda_stage(void *impl, int slot, const PnvPicture *pic, char *error)
+{
+    Pipeline *p = impl;
+    Slot *s = &p->slot[slot];
+    int own, all_pinned = 1;
+
+    (void)error; /* what cannot be staged is left to the CPU */
+    pthread_mutex_lock(&s->lock);
+    s->pic = *pic;
+    s->state = SLOT_STAGED;
+    if (!atomic_load(&p->is_lost) && enter(p, &own) == cudaSuccess) {
+        pnv_cuda_input_plan(&s->input, p->plan, pic);
+        if (find_pinned(s) == cudaSuccess) {
+            for (int i = 0; i < s->input.n_regions; i++)
+                all_pinned &= s->input.region[i].is_pinned;
+            s->copy = (PnvBatch){.job = copy_job, .arg = s, .n_jobs = p->copiers ? COPY_THREADS : 1};
+            if (!all_pinned && p->copiers) {
+                pnv_threadpool_run(p->copiers, &s->copy);
+                pnv_threadpool_wait(p->copiers, &s->copy);
+            } else if (!all_pinned) {
+                copy_job(s, 0, 0);
+            }
+        }
+        leave(p, own);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return PNV_OK;
+}
+
+static void cuda_submit(void *impl, int slot)
+{
+    Pipeline *p = impl;
+    Slot *s = &p->slot[slot];
+    int own;
+
+    pthread_mutex_lock(&s->lock);
+    if (!atomic_load(&p->is_lost) && enter(p, &own) == cudaSuccess) {
+        describe_frame(s);
+        if (queue_all(s) == cudaSuccess)
+            s->state = SLOT_ON_GPU;
+        leave(p, own);
+    }
+    if (s->state != SLOT_ON_GPU)
+        code_on_cpu(s);
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void cuda_wait(void *impl, int slot)
+{
+    Pipeline *p = impl;
+    Slot *s = &p->slot[slot];
+    int own;
+
+    pthread_mutex_lock(&s->lock);
+    if (s->state == SLOT_ON_GPU) {
+        cudaError_t e = cudaErrorUnknown;
+        if (!atomic_load(&p->is_lost)) {
+            e = enter(p, &own);
+            if (e == cudaSuccess) {
+                e = finish_on_gpu(s);
+                leave(p, own);
+            }
+        }
+        if (e == cudaSuccess)
+            s->state = SLOT_DONE;
+        else
+            code_on_cpu(s);
+    }
+    if (s->state == SLOT_ON_CPU)
+        pnv_backend_cpu.wait(p->cpu, slot);
+    pthread_mutex_unlock(&s->lock);
+}
+
+static PnvStatus take_from_gpu(Slot *s, PnvPacket *packet)
+{
+    const PnvCudaResult *r = s->h_result;
+
+    *packet = (PnvPacket){0};
+    uint8_t *data = pnv_packet_pool_take(s->pipeline->packets, r->frame_bytes, packet);
+    if (!data) {
+        packet->error = "no memory for a coded frame";
+        return PNV_ENOMEM;
+    }
+    memcpy(data, s->h_frame, r->frame_bytes);
+    const PnvRateReport report = {
+        .n_slices = s->frame.n_slices,
+        .n_coded = r->n_coded,
+        .alpha_bytes = r->alpha_bytes,
+        .is_searched = r->step == PNV_CUDA_DONE,
+        .position = r->position,
+        .n_rounds = r->n_sample_rounds,
+    };
+    pnv_plan_report(s->pipeline->plan, &report, packet);
+    return PNV_OK;
+}
+
+static PnvStatus cuda_take(void *impl, int slot, PnvPacket *packet)
+{
+    Pipeline *p = impl;
+    Slot *s = &p->slot[slot];
+
+    pthread_mutex_lock(&s->lock);
+    const PnvStatus status = s->state == SLOT_ON_CPU ? pnv_backend_cpu.take(p->cpu, slot, packet)
+                                                     : take_from_gpu(s, packet);
+    s->state = SLOT_FREE;
+    pthread_mutex_unlock(&s->lock);
+    return status;
+}
+
+static void close_slot(Slot *s)
+{
+    if (s->stream)
+        (void)cudaStreamSynchronize(s->stream); /* nothing may be written to what is freed, after an error either */
+    free_output(s);
+    (void)cudaFree(s->d_input);
+    (void)cudaFree(s->d_work);
+    (void)cudaFreeHost(s->h_input);
+    (void)cudaFreeHost(s->h_result);
+    if (s->done)
+        (void)cudaEventDestroy(s->done);
+    if (s->stream)
+        (void)cudaStreamDestroy(s->stream);
+    pthread_mutex_destroy(&s->lock);
+}
+
+static void cuda_close(void *impl)
+{
+    Pipeline *p = impl;
+    int own = 0;
+
+    if (!p)
+        return;
+    const cudaError_t e = cudaGetDevice(&own);
+    (void)cudaSetDevice(p->device);
+    for (int i = 0; i < p->n_slots; i++)
+        close_slot(&p->slot[i]);
+    (void)cudaFree(p->d_tables);
+    if (e == cudaSuccess)
+        leave(p, own);
+    pnv_threadpool_delete(p->copiers);
+    pnv_packet_pool_unref(p->packets);
+    pnv_backend_cpu.close(p->cpu);
+    free(p);
+}
+
+/* ---- Opening ---- */
+
+__attribute__((format(printf, 2, 3))) static PnvStatus no_device(char *error, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(error, PNV_ERROR_BYTES, format, args);
+    va_end(args);
+    return PNV_ENODEV;
+}
+
+/** Whether there is a device to work on; if not, which of the reasons it is. */
+static PnvStatus find_device(int device, char *error)
+{
+    int driver = 0, n = 0, major = 0, minor = 0;
+
+    if (cudaDriverGetVersion(&driver) != cudaSuccess || !driver)
+        return no_device(error, "CUDA: no NVIDIA driver is installed; install one or use the cpu backend");
+    cudaError_t e = cudaGetDeviceCount(&n);
+    if (e == cudaErrorInsufficientDriver)
+        return no_device(error, "CUDA: the NVIDIA driver is too old: it knows CUDA %d.%d, needed is %d.%d; update it or use "
+                         "the cpu backend", driver / 1000, driver % 1000 / 10, CUDART_VERSION / 1000,
+                         CUDART_VERSION % 1000 / 10);
+    if (e == cudaErrorNoDevice || (e == cudaSuccess && !n))
+        return no_device(error, "CUDA: there is no NVIDIA GPU here, or CUDA_VISIBLE_DEVICES hides it; use the cpu backend");
+    if (e == cudaSuccess && device >= n)
+        return no_device(error, "CUDA: cuda_device_id %d does not exist, the last of %d devices is %d; use another or the cpu "
+                         "backend", device, n, n - 1);
+    if (e == cudaSuccess)
+        e = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+    if (e == cudaSuccess)
+        e = cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
+    if (e != cudaSuccess)
+        return no_device(error, "CUDA: %s; use the cpu backend", cudaGetErrorString(e));
+    if (10 * major + minor < MIN_CAPABILITY)
+        return no_device(error, "CUDA: device %d has compute capability %d.%d, needed is %d.%d; use the cpu backend", device,
+                         major, minor, MIN_CAPABILITY / 10, MIN_CAPABILITY % 10);
+    return PNV_OK;
+}
+
+/** Quantizers' steps and header templates. */
+static cudaError_t open_tables(Pipeline *p)
+{
+    const PnvPlan *plan = p->plan;
+    const size_t n_scans = plan->framing[PNV_TOP_FIELD_FIRST].n_pictures ? 2 : 1;
+    const size_t n_quants = n_scans * 2 * (size_t)plan->n_quantizers, step_bytes = 64 * sizeof(PnvQuantStep);
+
+    p->headers_at = align_up(n_quants * step_bytes, ALIGNMENT);
+    const size_t bytes = p->headers_at + 3 * (size_t)HEADERS_BYTES;
+    uint8_t *tables = calloc(1, bytes);
+    if (!tables)
+        return cudaErrorMemoryAllocation;
+    for (size_t i = 0; i < n_quants; i++)
+        memcpy(tables + i * step_bytes, plan->quant_tables[i].step, step_bytes);
+    for (int i = PNV_PROGRESSIVE; i <= PNV_BOTTOM_FIELD_FIRST; i++) {
+        const PnvFraming *framing = &plan->framing[i];
+        uint8_t *to = tables + p->headers_at + (size_t)i * HEADERS_BYTES;
+        PnvFrameHeader header = plan->header;
+        header.interlace = (PnvInterlace)i;
+        pnv_layout_frame_start(to, &header, 0);
+        for (int k = 0; k < framing->n_pictures; k++)
+            pnv_layout_picture_header(to + PNV_FRAME_START_BYTES + k * PNV_PICTURE_HEADER_BYTES, &framing->picture[k].grid, 0);
+    }
+    cudaError_t e = cudaMalloc((void **)&p->d_tables, bytes);
+    if (e == cudaSuccess)
+        e = cudaMemcpy(p->d_tables, tables, bytes, cudaMemcpyHostToDevice);
+    free(tables);
+    return e;
+}
+
+static void count_picture(const PnvPlan *plan, size_t *n_mb, size_t *n_slices)
+{
+    *n_mb = *n_slices = 0;
+    for (int i = PNV_PROGRESSIVE; i <= PNV_BOTTOM_FIELD_FIRST; i++) {
+        const PnvFraming *f = &plan->framing[i];
+        size_t n = 0;
+        for (int k = 0; k < f->n_pictures; k++)
+            n += (size_t)f->picture[k].grid.width_mb * (size_t)f->picture[k].grid.height_mb;
+        *n_mb = n > *n_mb ? n : *n_mb;
+        *n_slices = (size_t)f->n_slices > *n_slices ? (size_t)f->n_slices : *n_slices;
+    }
+}
+
+static void describe_settings(PnvCudaFrame *f, const PnvPlan *plan)
+{
+    const PnvParams *params = &plan->params;
+
+    f->chroma = params->chroma;
+    f->alpha_bits = params->alpha_bits;
+    f->rounding = params->rounding;
+    f->quantizer = params->quantizer;
+    f->first_quantizer = plan->first_quantizer;
+    f->is_target = params->rate_control == PNV_RATE_TARGET;
+    f->min_quantizer = plan->first_quantizer;
+    f->max_quantizer = f->is_target ? params->max_quantizer : plan->first_quantizer + plan->n_quantizers - 1;
+    f->target_bytes = plan->target_bytes;
+    f->max_frame_bytes = params->max_frame_bytes;
+}
+
+/** Room that frames are likely to need. */
+static size_t output_bytes(const PnvPlan *plan)
+{
+    size_t bytes = plan->packet_bound / OUTPUT_SHARE;
+
+    if (plan->target_bytes && !plan->params.alpha_bits && (size_t)plan->target_bytes < plan->packet_bound)
+        bytes = (size_t)plan->target_bytes;
+    return bytes + 4096;
+}
+
+static cudaError_t open_slot(Slot *s)
+{
+    const PnvPlan *plan = s->pipeline->plan;
+    const size_t input_bytes = pnv_cuda_input_bound(plan);
+    size_t n_mb, n_slices;
+    void *mapped = NULL;
+
+    count_picture(plan, &n_mb, &n_slices);
+    describe_settings(&s->frame, plan);
+    /* what is reset comes first */
+    const size_t units_at = align_up(sizeof(PnvCudaState), ALIGNMENT);
+    s->reset_bytes = units_at + n_slices * 3 * sizeof(PnvCudaUnit);
+    const size_t alpha_at = align_up(s->reset_bytes, ALIGNMENT);
+    const size_t offsets_at = align_up(alpha_at + n_slices * sizeof(uint16_t), ALIGNMENT);
+    const size_t coef_at = align_up(offsets_at + n_slices * sizeof(uint32_t), ALIGNMENT);
+    const size_t bytes = coef_at + n_mb * 128 * (size_t)pnv_encode_blocks_per_mb(plan);
+
+    cudaError_t e = cudaStreamCreateWithFlags(&s->stream, cudaStreamNonBlocking);
+    if (e == cudaSuccess)
+        e = cudaEventCreateWithFlags(&s->done, cudaEventDisableTiming | cudaEventBlockingSync);
+    if (e == cudaSuccess)
+        e = cudaMalloc((void **)&s->d_work, bytes);
+    if (e == cudaSuccess)
+        e = cudaMalloc((void **)&s->d_input, input_bytes);
+    if (e == cudaSuccess)
+        e = cudaHostAlloc((void **)&s->h_input, input_bytes, cudaHostAllocDefault);
+    if (e == cudaSuccess)
+        e = cudaHostAlloc((void **)&s->h_result, sizeof *s->h_result, cudaHostAllocMapped);
+    if (e == cudaSuccess)
+        e = cudaHostGetDevicePointer(&mapped, s->h_result, 0);
+    if (e == cudaSuccess)
+        e = allocate_output(s, output_bytes(plan));
+    if (e != cudaSuccess)
+        return e;
+    s->frame.m_result = mapped;
+    s->frame.d_state = (PnvCudaState *)s->d_work;
+    s->frame.d_units = (PnvCudaUnit *)(s->d_work + units_at);
+    s->frame.d_alpha_bytes = (uint16_t *)(s->d_work + alpha_at);
+    s->frame.d_offset = (uint32_t *)(s->d_work + offsets_at);
+    s->frame.d_coef = (int16_t *)(s->d_work + coef_at);
+    return cudaSuccess;
+}
+
+/** Run every kernel once on a black frame: contexts, modules and clocks are up before the first frame comes. */
+static cudaError_t warm_up(Pipeline *p)
+{
+    Slot *s = &p->slot[0];
+    const PnvPlan *plan = p->plan;
+    PnvPicture pic = {0};
+    const int bytes = plan->params.depth > 8 ? 2 : 1;
+
+    for (int c = 0; c < plan->n_components; c++) {
+        pic.plane[c] = s->h_input; /* not read: the copy is what matters, and it is there */
+        pic.stride[c] = (ptrdiff_t)pnv_plane_width(plan->params.chroma, c == 1 || c == 2, plan->params.width) * bytes;
+    }
+    memset(s->h_input, 0, pnv_cuda_input_bound(plan));
+    s->pic = pic;
+    pnv_cuda_input_plan(&s->input, plan, &pic);
+    describe_frame(s);
+    const cudaError_t e = queue_all(s);
+    return e == cudaSuccess ? finish_on_gpu(s) : e;
+}
+
+static cudaError_t open_device(Pipeline *p)
+{
+    cudaError_t e = cudaSetDevice(p->device);
+
+    if (e == cudaSuccess)
+        e = open_tables(p);
+    for (int i = 0; e == cudaSuccess && i < p->n_slots; i++)
+        e = open_slot(&p->slot[i]);
+    return e == cudaSuccess ? warm_up(p) : e;
+}
+
+static int open_host(Pipeline *p, char *error)
+{
+    p->packets = pnv_packet_pool_new();
+    if (!p->packets || pnv_backend_cpu.open(&p->cpu, p->plan, error) != PNV_OK)
+        return -1;
+    if (p->plan->params.threads > 1 && pnv_cuda_input_bound(p->plan) >= PARALLEL_COPY)
+        p->copiers = pnv_threadpool_new(COPY_THREADS); /* without them one thread copies */
+    return 0;
+}
+
+static PnvStatus cuda_open(void **impl, PnvPlan *plan, char *error)
+{
+    PnvParams *params = &plan->params;
+    const PnvParams given = *params;
+    const PnvStatus status = find_device(params->cuda_device_id, error);
+    int own = 0;
+
+    *impl = NULL;
+    if (status != PNV_OK)
+        return status;
+    if (!params->frames_in_flight)
+        params->frames_in_flight = DEFAULT_FRAMES_IN_FLIGHT;
+    Pipeline *p = calloc(1, sizeof *p);
+    if (!p) {
+        snprintf(error, PNV_ERROR_BYTES, "no memory for a CUDA pipeline");
+        *params = given;
+        return PNV_ENOMEM;
+    }
+    p->plan = plan;
+    p->device = params->cuda_device_id;
+    p->n_slots = params->frames_in_flight;
+    for (int i = 0; i < p->n_slots; i++) {
+        p->slot[i].pipeline = p;
+        pthread_mutex_init(&p->slot[i].lock, NULL);
+    }
+    cudaError_t e = cudaErrorMemoryAllocation;
+    if (open_host(p, error) == 0) {
+        e = cudaGetDevice(&own);
+        if (e == cudaSuccess) {
+            atomic_store(&p->is_lost, 1); /* what fails now is told by error, not by a warning */
+            e = open_device(p);
+            leave(p, own);
+        }
+        atomic_store(&p->is_lost, 0);
+    }
+    if (e == cudaSuccess) {
+        *impl = p;
+        return PNV_OK;
+    }
+    snprintf(error, PNV_ERROR_BYTES, "CUDA: %s, opening %dx%d with %d frames in flight on device %d; use %s the cpu backend",
+             cudaGetErrorString(e), params->width, params->height, p->n_slots, p->device,
+             e == cudaErrorMemoryAllocation ? "fewer, or" : "another device, or");
+    cuda_close(p);
+    *params = given;
+    return e == cudaErrorMemoryAllocation ? PNV_ENOMEM : PNV_ENODEV;
+}
+
+int pnv_cuda_is_worth_it(const PnvPlan *plan)
+{
+#ifdef PNV_CUDA_EMULATED
+    (void)plan;
+    return 0; /* for tests that ask for it */
+#else
+    /* Not measured: below this, what a frame costs besides its pixels is thought to outweigh them. */
+    return (int64_t)plan->params.width * plan->params.height >= 1280 * 720;
+#endif
+}
+
+const PnvBackendOps pnv_backend_cuda = {
+    .name = BACKEND_NAME,
+    .open = cuda_open,
+    .stage = cuda_stage,
+    .submit = cuda_submit,
+    .wait = cuda_wait,
+    .take = cuda_take,
+    .close = cuda_close,
+};
