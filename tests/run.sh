@@ -77,11 +77,20 @@ sanitize="-Dbuildtype=debugoptimized -Db_lundef=false"
 build release gcc -Dbuildtype=release && run release
 export PNV_TEST_SMALL=1 # no matrices at full size in what follows
 # shellcheck disable=SC2086
-build asan gcc $sanitize -Db_sanitize=address,undefined && run asan --timeout-multiplier 6
+build asan gcc $sanitize -Dcuda=disabled -Db_sanitize=address,undefined && run asan --timeout-multiplier 6
 # shellcheck disable=SC2086
-build tsan gcc $sanitize -Db_sanitize=thread -Dgst=disabled && run tsan --timeout-multiplier 20 --no-suite slow
-build clang clang -Dgst=disabled -Dfuzz=true && run clang --no-suite slow
-build aarch64 gcc --cross-file tests/aarch64.ini -Dgst=disabled -Dinspect=disabled &&
+build tsan gcc $sanitize -Dcuda=disabled -Db_sanitize=thread -Dgst=disabled && run tsan --timeout-multiplier 20 --no-suite slow
+build clang clang -Dcuda=disabled -Dgst=disabled -Dfuzz=true && run clang --no-suite slow
+# The kernels and the pipeline on the emulated runtime. It needs the headers of a CUDA toolkit, and no GPU.
+if [ -f "${CUDA_HOME:-/usr/local/cuda}/include/cuda_runtime.h" ]; then
+    build cuda gcc -Dcuda=host -Dgst=disabled -Dbuildtype=release && run cuda --suite cuda --timeout-multiplier 2
+    # shellcheck disable=SC2086
+    build cuda-asan gcc $sanitize -Dcuda=host -Dgst=disabled -Db_sanitize=address,undefined &&
+        run cuda-asan --suite cuda --no-suite slow --timeout-multiplier 6
+else
+    echo "No CUDA toolkit in ${CUDA_HOME:-/usr/local/cuda}: the tests of the CUDA backend are skipped."
+fi
+build aarch64 gcc --cross-file tests/aarch64.ini -Dcuda=disabled -Dgst=disabled -Dinspect=disabled &&
     run aarch64 --timeout-multiplier 10 --suite unit --suite exact --no-suite slow
 
 # shellcheck disable=SC2086

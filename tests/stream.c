@@ -209,6 +209,8 @@ void test_picture_free(TestPicture *t)
     memset(t, 0, sizeof *t);
 }
 
+void (*test_twin)(const PnvParams *params, const TestPicture *t, const TestFrame *frame);
+
 TestFrame test_encode(const PnvParams *params, const TestPicture *t)
 {
     char error[PNV_ERROR_BYTES] = "";
@@ -225,6 +227,8 @@ TestFrame test_encode(const PnvParams *params, const TestPicture *t)
     memcpy(frame.data, packet.data, packet.size);
     pnv_packet_release(&packet);
     pnv_close(&enc);
+    if (test_twin)
+        test_twin(params, t, &frame);
     return frame;
 }
 

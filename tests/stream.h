@@ -63,6 +63,12 @@ typedef struct TestFrame {
     size_t size;
 } TestFrame;
 
+/**
+ * Set by what is linked with a test to code everything another way as well: called with each frame of test_encode(),
+ * and by tests that code for themselves. NULL by default.
+ */
+extern void (*test_twin)(const PnvParams *params, const TestPicture *t, const TestFrame *frame);
+
 /** Code one picture with an encoder of its own; a failure ends the test. */
 TestFrame test_encode(const PnvParams *params, const TestPicture *t);
 

@@ -41,6 +41,8 @@ static Result encode(const PnvParams *params, const TestPicture *t)
     pnv_packet_release(&packet);
     pnv_close(&enc);
     r.info.data = NULL;
+    if (test_twin)
+        test_twin(params, t, &r.frame);
     return r;
 }
 

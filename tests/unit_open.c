@@ -39,7 +39,7 @@ static void test_refused_params(void)
         {{.width = 64, .height = 48, .depth = 10, .threads = 257}, PNV_EINVAL, {"threads", "257", "256"}},
         {{.width = 64, .height = 48, .depth = 10, .frames_in_flight = 17}, PNV_EINVAL, {"frames_in_flight", "17", "16"}},
         {{.width = 64, .height = 48, .depth = 10, .backend = (PnvBackend)3}, PNV_EINVAL, {"backend", "3", "0..2"}},
-        {{.width = 64, .height = 48, .depth = 10, .backend = PNV_BACKEND_CUDA}, PNV_ENODEV, {"CUDA", "cpu", ""}},
+        {{.width = 64, .height = 48, .depth = 10, .cuda_device_id = -1}, PNV_EINVAL, {"cuda_device_id", "-1", "0.."}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         PnvEncoder *enc = (PnvEncoder *)&small;
@@ -52,6 +52,25 @@ static void test_refused_params(void)
         CHECK((pnv_packet_bound(&cases[i].p) == 0) == (status == PNV_EINVAL), "case %zu: bound", i);
         CHECK(pnv_open(&enc, &cases[i].p, NULL) == status, "case %zu without room for the text", i);
     }
+}
+
+/* Without CUDA in the library or the machine that is said; with a device it opens, and its packets are the same. */
+static void test_cuda(void)
+{
+    PnvParams params = small;
+    char error[PNV_ERROR_BYTES] = "";
+    PnvEncoder *enc;
+
+    params.backend = PNV_BACKEND_CUDA;
+    const PnvStatus status = pnv_open(&enc, &params, error);
+    if (status == PNV_OK) {
+        CHECK(pnv_params(enc)->backend == PNV_BACKEND_CUDA && !strncmp(pnv_backend_name(enc), "cuda", 4), "backend");
+        CHECK(pnv_params(enc)->frames_in_flight == 3 && pnv_params(enc)->threads >= 1, "defaults");
+    } else {
+        CHECK(status == PNV_ENODEV && strstr(error, "CUDA") && strstr(error, "cpu backend"), "status %d: \"%s\"",
+              (int)status, error);
+    }
+    pnv_close(&enc);
 }
 
 static void test_defaults(void)
@@ -243,6 +262,7 @@ int main(void)
         grey[i] = (uint16_t)(i * 37 % 1024);
     test_refused_params();
     test_defaults();
+    test_cuda();
     test_refused_pictures();
     test_order();
     test_drop_staged();

@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The CUDA backend: every setting against the CPU, frames in flight, what is said where no device works, and what
+ * becomes of frames when CUDA fails, at every call of the runtime in turn. With the argument "full-size" frames of SD
+ * and HD.
+ */
+#include "check.h"
+#include "cuda_twin.h"
+#include "profile.h"
+
+#ifdef PNV_CUDA_EMULATED
+#include "hostcuda_control.h"
+#endif
+
+static PnvParams make_params(PnvProfile profile, int width, int height, int depth)
+{
+    return (PnvParams){.width = width, .height = height, .chroma = pnv_profile_info(profile)->chroma, .depth = depth,
+                       .profile = profile, .fps_n = 25, .fps_d = 1, .threads = 1};
+}
+
+/* test_encode() codes on the CPU and hands the frame to the twin, which compares. */
+static void compare(const PnvParams *params, Fill fill, uint32_t seed, PnvInterlace interlace)
+{
+    TestPicture t;
+
+    test_picture_init(&t, params, fill, seed);
+    t.pic.interlace = params->height > 1 ? interlace : PNV_PROGRESSIVE;
+    TestFrame frame = test_encode(params, &t);
+    free(frame.data);
+    test_picture_free(&t);
+}
+
+/* Roundings, rate modes, depths, ranges, alpha, slices and interlace go round together at awkward sizes. */
+static void test_settings(void)
+{
+    static const int sizes[][2] = {{1, 1}, {16, 16}, {33, 35}, {130, 98}, {72, 49}, {250, 18}};
+    static const int depths[] = {8, 10, 12, 16};
+
+    for (int n = 0; n < 144; n++) {
+        const PnvProfile profile = (PnvProfile)(PNV_PROFILE_PROXY + n % 6);
+        PnvParams params = make_params(profile, sizes[n / 2 % 6][0], sizes[n / 2 % 6][1], depths[n % 4]);
+        params.rounding = (PnvRounding)(n / 3 % 3);
+        params.rate_control = n % 5 < 2 ? PNV_RATE_TARGET : PNV_RATE_CONSTANT_QUANTIZER;
+        params.quantizer = params.rate_control ? 0 : n % 11 + 1;
+        params.max_frame_bytes = n % 5 == 2 ? 900 + 40 * (uint32_t)n : 0;
+        params.range = (PnvRange)(n % 7 == 0);
+        params.alpha_bits = params.chroma == PNV_CHROMA_444 ? n / 6 % 3 * 8 : 0;
+        params.mbs_per_slice = 1 << n % 4;
+        compare(&params, (Fill)(n / 5 % N_FILLS), (uint32_t)n, (PnvInterlace)(n / 4 % 3));
+    }
+}
+
+/* More slices than there are samples and a part of them: every phase of the search. */
+static void test_search(void)
+{
+    for (int n = 0; n < 4; n++) {
+        PnvParams params = make_params(n % 2 ? PNV_PROFILE_4444 : PNV_PROFILE_HQ, 400, 400, 10);
+        params.rate_control = PNV_RATE_TARGET;
+        params.mbs_per_slice = 1;
+        params.bitrate = 6000 + 9000 * n;
+        compare(&params, (Fill)(n % 2), 3, (PnvInterlace)(n % 3));
+    }
+}
+
+/* Samples of four components in any order and at any distance, and fields in memory of their own. */
+static void test_layouts(void)
+{
+    for (int depth = 8; depth <= 16; depth += 8) {
+        for (int alpha = 0; alpha < 2; alpha++) {
+            PnvParams params = make_params(PNV_PROFILE_4444, 75, 37, depth);
+            TestPicture t;
+            params.alpha_bits = alpha * depth;
+            test_picture_init_packed(&t, &params, FILL_NATURAL, 9);
+            TestFrame frame = test_encode(&params, &t);
+            free(frame.data);
+            test_picture_free(&t);
+        }
+    }
+    /* every third sample: no format has that, and no region holds it */
+    PnvParams wide = make_params(PNV_PROFILE_HQ, 3 * 70, 20, 10), params = make_params(PNV_PROFILE_HQ, 70, 20, 10);
+    TestPicture t;
+    test_picture_init(&t, &wide, FILL_NATURAL, 5);
+    t.params = params;
+    t.pic.step[0] = 6;
+    t.pic.step[1] = t.pic.step[2] = 4;
+    TestFrame frame = test_encode(&params, &t);
+    free(frame.data);
+    test_picture_free(&t);
+    for (int order = PNV_TOP_FIELD_FIRST; order <= PNV_BOTTOM_FIELD_FIRST; order++) {
+        params = make_params(PNV_PROFILE_STANDARD, 50, 35, 10);
+        test_picture_init(&t, &params, FILL_NATURAL, 6);
+        t.pic.interlace = (PnvInterlace)order;
+        for (int c = 0; c < 3; c++) { /* the bottom field: the rows between */
+            t.pic.bottom[c] = (const uint8_t *)t.pic.plane[c] + t.pic.stride[c];
+            t.pic.stride[c] *= 2;
+        }
+        frame = test_encode(&params, &t);
+        free(frame.data);
+        test_picture_free(&t);
+    }
+}
+
+/* Full size, once for each profile: one order of execution, for time's sake. */
+static void test_full_size(void)
+{
+    for (PnvProfile profile = PNV_PROFILE_PROXY; profile <= PNV_PROFILE_4444XQ; profile++) {
+        for (int is_hd = 0; is_hd < 2; is_hd++) {
+            PnvParams params = is_hd ? make_params(profile, 1920, 1080, 10) : make_params(profile, 720, 486, 10);
+            TestPicture t;
+            params.rate_control = (int)profile % 2 == is_hd ? PNV_RATE_TARGET : PNV_RATE_CONSTANT_QUANTIZER;
+            test_picture_init(&t, &params, FILL_NATURAL, (uint32_t)profile);
+            t.pic.interlace = (PnvInterlace)((int)profile % 3);
+            void (*const twin)(const PnvParams *, const TestPicture *, const TestFrame *) = test_twin;
+            test_twin = NULL;
+            TestFrame want = test_encode(&params, &t), got = cuda_twin_encode(&params, &t);
+            test_twin = twin;
+            CHECK(same_frame(&want, &got), "%s %dx%d: another frame", pnv_profile_name(profile), params.width,
+                  params.height);
+            free(want.data);
+            free(got.data);
+            test_picture_free(&t);
+        }
+    }
+}
+
+enum { N_PICTURES = 6 };
+
+/* Six frames of a stream and what the CPU makes of them. */
+typedef struct Stream {
+    PnvParams params;
+    TestPicture t[N_PICTURES];
+    TestFrame want[N_PICTURES];
+    int n_warnings;
+    char warning[PNV_ERROR_BYTES];
+} Stream;
+
+static void stream_init(Stream *s, PnvParams params)
+{
+    void (*const twin)(const PnvParams *, const TestPicture *, const TestFrame *) = test_twin;
+
+    *s = (Stream){.params = params};
+    test_twin = NULL;
+    for (int i = 0; i < N_PICTURES; i++) {
+        test_picture_init(&s->t[i], &params, (Fill)(i % N_FILLS), (uint32_t)i);
+        s->t[i].pic.interlace = (PnvInterlace)(i % 3);
+        s->t[i].pic.tag = &s->t[i];
+        s->want[i] = test_encode(&params, &s->t[i]);
+    }
+    test_twin = twin;
+}
+
+static void stream_free(Stream *s)
+{
+    for (int i = 0; i < N_PICTURES; i++) {
+        test_picture_free(&s->t[i]);
+        free(s->want[i].data);
+    }
+}
+
+static void note_warning(void *opaque, PnvLogLevel level, const char *text)
+{
+    Stream *s = opaque;
+
+    if (level <= PNV_LOG_WARNING) {
+        s->n_warnings++;
+        snprintf(s->warning, sizeof s->warning, "%s", text);
+    }
+}
+
+static PnvEncoder *stream_open(Stream *s)
+{
+    PnvParams params = s->params;
+    char error[PNV_ERROR_BYTES] = "";
+    PnvEncoder *enc = NULL;
+
+    s->n_warnings = 0;
+    params.backend = PNV_BACKEND_CUDA;
+    params.log = note_warning;
+    params.log_opaque = s;
+    if (pnv_open(&enc, &params, error) != PNV_OK)
+        snprintf(s->warning, sizeof s->warning, "%s", error);
+    return enc;
+}
+
+/* All frames come, once, in order, with their bytes. */
+static void stream_run(Stream *s, PnvEncoder *enc, const char *name)
+{
+    int next_out = 0;
+
+    for (int i = 0; next_out < N_PICTURES;) {
+        PnvPacket packet;
+        if (i < N_PICTURES) {
+            const PnvStatus status = pnv_send(enc, &s->t[i].pic);
+            CHECK(status == PNV_OK || status == PNV_AGAIN, "%s: picture %d: %s", name, i, pnv_error(enc));
+            if (status == PNV_OK) {
+                i++;
+                continue;
+            }
+        }
+        const PnvStatus status = pnv_collect(enc, &packet);
+        CHECK(status == PNV_OK, "%s: picture %d is lost: %s", name, next_out, packet.error);
+        CHECK(packet.tag == &s->t[next_out], "%s: picture %d: another one's tag", name, next_out);
+        CHECK(same_frame(&s->want[next_out], &(TestFrame){(uint8_t *)packet.data, packet.size}),
+              "%s: picture %d: other bytes", name, next_out);
+        pnv_packet_release(&packet);
+        next_out++;
+    }
+    PnvPacket none;
+    CHECK(pnv_collect(enc, &none) == PNV_EMPTY, "%s: more packets than pictures", name);
+}
+
+/* Frames of every kind in flight together. */
+static void test_in_flight(void)
+{
+    for (int depth = 1; depth <= 5; depth += 2) {
+        for (int mode = 0; mode < 2; mode++) {
+            PnvParams params = make_params(PNV_PROFILE_4444, 90, 65, 10);
+            Stream s;
+            params.alpha_bits = 8;
+            params.frames_in_flight = depth;
+            params.rate_control = (PnvRateControl)mode;
+            stream_init(&s, params);
+            for (int order = 0; order < cuda_twin_orders(); order++) {
+                cuda_twin_set_order(order);
+                PnvEncoder *enc = stream_open(&s);
+                REQUIRE(enc, "open: %s", s.warning);
+                stream_run(&s, enc, "in flight");
+                stream_run(&s, enc, "in flight, again");
+                pnv_close(&enc);
+                CHECK(s.n_warnings == 0, "%s", s.warning);
+            }
+            cuda_twin_set_order(0);
+            stream_free(&s);
+        }
+    }
+}
+
+#ifdef PNV_CUDA_EMULATED
+/* Objects of the runtime that are alive. */
+static unsigned long alive(void)
+{
+    const HostcudaCounts c = hostcuda_counts();
+    return c.live_device + c.live_pinned + c.live_streams + c.live_events;
+}
+
+/* In steady state nothing is allocated, nothing waits for the whole device, and what crosses the bus is what is needed. */
+static void test_steady_state(void)
+{
+    static const char *const forbidden[] = {"cudaMalloc", "cudaHostAlloc", "cudaFree", "cudaFreeHost", "cudaStreamCreateWithFlags",
+                                            "cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaMemcpy"};
+    Stream s;
+    PnvParams params = make_params(PNV_PROFILE_HQ, 130, 98, 10);
+
+    params.frames_in_flight = 3;
+    stream_init(&s, params);
+    PnvEncoder *enc = stream_open(&s);
+    REQUIRE(enc, "open: %s", s.warning);
+    stream_run(&s, enc, "first");
+    hostcuda_clear_calls();
+    stream_run(&s, enc, "steady");
+    for (size_t i = 0; i < sizeof forbidden / sizeof *forbidden; i++)
+        CHECK(hostcuda_calls(forbidden[i]) == 0, "%s is called in steady state", forbidden[i]);
+    const HostcudaCounts c = hostcuda_counts();
+    CHECK(c.device_waits == 0 && c.pageable == 0 && c.misuse == 0, "%lu waits, %lu pageable, %lu misuse", c.device_waits,
+          c.pageable, c.misuse);
+    CHECK(hostcuda_calls("cudaEventSynchronize") == N_PICTURES, "%lu waits for %d frames",
+          hostcuda_calls("cudaEventSynchronize"), N_PICTURES);
+    printf("a frame takes %lu calls, %lu of them launches\n", hostcuda_calls(NULL) / N_PICTURES, c.kernels / N_PICTURES);
+    pnv_close(&enc);
+    CHECK(alive() == 0, "%lu objects of the runtime are left", alive());
+    stream_free(&s);
+}
+
+/* A picture in page-locked memory is not copied on the host. */
+static void test_pinned(void)
+{
+    PnvParams params = make_params(PNV_PROFILE_HQ, 130, 98, 10);
+    TestPicture t;
+    void *pinned;
+    PnvPacket packet;
+    Stream s = {.params = params};
+
+    test_picture_init(&t, &params, FILL_NATURAL, 4);
+    TestFrame want = test_encode(&params, &t);
+    REQUIRE(cudaHostAlloc(&pinned, 3 * 64000, cudaHostAllocDefault) == cudaSuccess, "pinned memory");
+    PnvPicture pic = t.pic;
+    for (int c = 0; c < 3; c++) {
+        uint8_t *to = (uint8_t *)pinned + 64000 * c;
+        const size_t row = (size_t)t.width[c] * 2;
+        for (int y = 0; y < params.height; y++)
+            memcpy(to + (size_t)y * 512, (const uint8_t *)t.pic.plane[c] + y * t.pic.stride[c], row);
+        pic.plane[c] = to;
+        pic.stride[c] = 512;
+    }
+    PnvEncoder *enc = stream_open(&s);
+    REQUIRE(enc, "open: %s", s.warning);
+    hostcuda_clear_calls();
+    REQUIRE(pnv_send(enc, &pic) == PNV_OK && pnv_collect(enc, &packet) == PNV_OK, "encode");
+    CHECK(same_frame(&want, &(TestFrame){(uint8_t *)packet.data, packet.size}), "pinned: other bytes");
+    CHECK(hostcuda_calls("cudaMemcpy2DAsync") == 3 && hostcuda_calls("cudaMemcpyAsync") == 0, "pinned memory was copied");
+    pnv_packet_release(&packet);
+    pnv_close(&enc);
+    CHECK(cudaFreeHost(pinned) == cudaSuccess, "free");
+    free(want.data);
+    test_picture_free(&t);
+}
+
+/* Each call of the runtime fails, once and from then on; the result is the same every time. */
+static void test_fault_sweep(void)
+{
+    for (int mode = 0; mode < 4; mode++) {
+        PnvParams params = make_params(PNV_PROFILE_HQ, 40, 34, 10);
+        Stream s;
+        unsigned long n_calls, n_open;
+        int n_told = 0;
+        params.frames_in_flight = 3;
+        params.rate_control = (PnvRateControl)(mode & 1);
+        stream_init(&s, params);
+        hostcuda_set_lazy(mode >> 1);
+        hostcuda_clear_calls();
+        PnvEncoder *enc = stream_open(&s);
+        REQUIRE(enc, "open: %s", s.warning);
+        n_open = hostcuda_calls(NULL);
+        stream_run(&s, enc, "sweep");
+        pnv_close(&enc);
+        n_calls = hostcuda_calls(NULL);
+        for (unsigned long n = 1; n <= n_calls; n++) {
+            for (int sticky = 0; sticky < 2; sticky++) {
+                char name[64];
+                snprintf(name, sizeof name, "mode %d, call %lu of %lu fails %s", mode, n, n_calls, sticky ? "for good" : "once");
+                hostcuda_fail("*", n, sticky, cudaSuccess);
+                enc = stream_open(&s);
+                if (enc) {
+                    stream_run(&s, enc, name);
+                    CHECK(s.n_warnings <= 1, "%s: %d warnings", name, s.n_warnings);
+                    CHECK(!s.n_warnings || strstr(s.warning, "CUDA failed: "), "%s: %s", name, s.warning);
+                    n_told += s.n_warnings;
+                    pnv_close(&enc);
+                } else { /* while it opens, it says why, and the caller takes the CPU */
+                    CHECK(n <= n_open && strstr(s.warning, "CUDA"), "%s: open: %s", name, s.warning);
+                }
+                hostcuda_fail(NULL, 0, 0, cudaSuccess);
+                hostcuda_lose_device(cudaSuccess);
+                CHECK(alive() == 0, "%s: %lu objects of the runtime are left", name, alive());
+            }
+        }
+        CHECK(n_told > 20, "%d faults were told", n_told);
+        /* operations that fail when they run */
+        for (unsigned long n = 1; n <= 60; n++) {
+            char name[64];
+            snprintf(name, sizeof name, "mode %d, operation %lu fails", mode, n);
+            hostcuda_fail("exec", n, 1, cudaErrorIllegalAddress);
+            enc = stream_open(&s);
+            if (enc) {
+                stream_run(&s, enc, name);
+                CHECK(s.n_warnings <= 1, "%s: %d warnings", name, s.n_warnings);
+                pnv_close(&enc);
+            }
+            hostcuda_fail(NULL, 0, 0, cudaSuccess);
+            hostcuda_lose_device(cudaSuccess);
+        }
+        hostcuda_set_lazy(0);
+        stream_free(&s);
+    }
+}
+
+/* What is said where no device works, and that the automatic choice then is the CPU. */
+static void test_no_device(void)
+{
+    static const struct { int devices, driver, id; size_t memory; PnvStatus status; const char *words[2]; } cases[] = {
+        {0, 13000, 0, 1 << 30, PNV_ENODEV, {"no NVIDIA GPU", "cpu backend"}},
+        {1, 0, 0, 1 << 30, PNV_ENODEV, {"no NVIDIA driver", "cpu backend"}},
+        {1, 11040, 0, 1 << 30, PNV_ENODEV, {"too old: it knows CUDA 11.4", "cpu backend"}},
+        {1, 13000, 3, 1 << 30, PNV_ENODEV, {"cuda_device_id 3 does not exist", "cpu backend"}},
+        {1, 13000, 0, 20000, PNV_ENOMEM, {"memory", "cpu backend"}},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        PnvParams params = make_params(PNV_PROFILE_HQ, 130, 98, 10);
+        char error[PNV_ERROR_BYTES] = "";
+        PnvEncoder *enc = NULL;
+        hostcuda_set_devices(cases[i].devices);
+        hostcuda_set_driver(cases[i].driver);
+        hostcuda_set_memory(cases[i].memory);
+        params.cuda_device_id = cases[i].id;
+        params.backend = PNV_BACKEND_CUDA;
+        const PnvStatus status = pnv_open(&enc, &params, error);
+        CHECK(status == cases[i].status && !enc, "case %zu: status %d", i, (int)status);
+        for (int w = 0; w < 2; w++)
+            CHECK(strstr(error, cases[i].words[w]), "case %zu: \"%s\" lacks \"%s\"", i, error, cases[i].words[w]);
+        params.backend = PNV_BACKEND_AUTO;
+        CHECK(pnv_open(&enc, &params, error) == PNV_OK && !strcmp(pnv_backend_name(enc), "cpu"), "case %zu: auto", i);
+        pnv_close(&enc);
+        CHECK(alive() == 0, "case %zu: %lu objects of the runtime are left", i, alive());
+        hostcuda_reset();
+    }
+}
+
+/* Two devices, and encoders that share one. */
+static void test_devices(void)
+{
+    Stream s[3];
+    PnvEncoder *enc[3];
+
+    hostcuda_set_devices(2);
+    for (int i = 0; i < 3; i++) {
+        PnvParams params = make_params(PNV_PROFILE_LT, 50, 40, 10);
+        params.cuda_device_id = i % 2;
+        params.quantizer = i + 1;
+        stream_init(&s[i], params);
+        enc[i] = stream_open(&s[i]);
+        REQUIRE(enc[i], "open: %s", s[i].warning);
+    }
+    for (int i = 0; i < 3; i++) {
+        int own = -1;
+        stream_run(&s[i], enc[i], "devices");
+        CHECK(cudaGetDevice(&own) == cudaSuccess && own == 0, "the caller's device is %d", own);
+    }
+    for (int i = 0; i < 3; i++) {
+        CHECK(s[i].n_warnings == 0, "%s", s[i].warning);
+        pnv_close(&enc[i]);
+        stream_free(&s[i]);
+    }
+    hostcuda_set_devices(1);
+}
+#endif
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && !strcmp(argv[1], "full-size")) {
+        test_full_size();
+        CHECK_END();
+    }
+    test_settings();
+    test_search();
+    test_layouts();
+    test_in_flight();
+#ifdef PNV_CUDA_EMULATED
+    test_steady_state();
+    test_pinned();
+    test_devices();
+    test_no_device();
+    test_fault_sweep();
+#endif
+    CHECK_END();
+}
