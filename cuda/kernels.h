@@ -88,6 +88,12 @@ typedef struct PnvCudaFrame {
     PnvCudaResult *m_result;     /**< Likewise. */
 } PnvCudaFrame;
 
+/**
+ * For timing: where it is set, the pipeline calls it after it queued a stage, with the stage's name, so that events can
+ * be recorded in between. Set it while no encoder works.
+ */
+extern void (*pnv_cuda_trace)(const char *stage, cudaStream_t stream);
+
 /** Planes -> coefficients. */
 cudaError_t pnv_cuda_transform(const PnvCudaFrame *frame, cudaStream_t stream);
 

@@ -89,8 +89,8 @@ static cudaError_t lose(Pipeline *p, const char *call, cudaError_t e)
 
     if (atomic_exchange(&p->is_lost, 1))
         return e;
-    snprintf(text, sizeof text, "CUDA failed: %s: %s; this frame and all later ones are encoded by the CPU, with the same result",
-             call, cudaGetErrorString(e));
+    snprintf(text, sizeof text, "CUDA failed: %.*s: %s; this frame and all later ones are encoded by the CPU, with the same "
+             "result", (int)strcspn(call, "("), call, cudaGetErrorString(e));
     say(p, PNV_LOG_WARNING, text);
     return e;
 }
@@ -170,10 +170,19 @@ static int is_searched(const PnvPlan *plan)
 
 /* ---- Queueing ---- */
 
+void (*pnv_cuda_trace)(const char *stage, cudaStream_t stream);
+
+static void trace(const Slot *s, const char *stage)
+{
+    if (pnv_cuda_trace)
+        pnv_cuda_trace(stage, s->stream);
+}
+
 static cudaError_t upload(Slot *s)
 {
     Pipeline *p = s->pipeline;
 
+    trace(s, "");
     for (int i = 0; i < s->input.n_regions; i++) {
         const PnvCudaRegion *r = &s->input.region[i];
         if (r->is_pinned) {
@@ -186,6 +195,7 @@ static cudaError_t upload(Slot *s)
             bytes += s->input.region[i + 1].n_rows * s->input.region[i + 1].pitch;
         TRY(p, cudaMemcpyAsync(s->d_input + r->offset, s->h_input + r->offset, bytes, cudaMemcpyHostToDevice, s->stream));
     }
+    trace(s, "upload");
     return cudaSuccess;
 }
 
@@ -195,6 +205,7 @@ static cudaError_t queue_rounds(Slot *s)
         TRY(s->pipeline, pnv_cuda_entropy_measure(&s->frame, s->stream));
         TRY(s->pipeline, pnv_cuda_rate_decide(&s->frame, s->stream));
     }
+    trace(s, "rate");
     return cudaSuccess;
 }
 
@@ -205,9 +216,12 @@ static cudaError_t queue_analysis(Slot *s)
 
     TRY(p, cudaMemsetAsync(s->d_work, 0, s->reset_bytes, s->stream));
     TRY(p, pnv_cuda_transform(&s->frame, s->stream));
+    trace(s, "transform");
     TRY(p, pnv_cuda_alpha_measure(&s->frame, s->stream));
+    trace(s, "alpha sizes");
     if (plan->params.rate_control != PNV_RATE_TARGET)
         TRY(p, pnv_cuda_entropy_measure(&s->frame, s->stream));
+    trace(s, "unit sizes");
     if (!is_searched(plan))
         return cudaSuccess;
     TRY(p, pnv_cuda_rate_histogram(&s->frame, s->stream));
@@ -221,9 +235,13 @@ static cudaError_t queue_frame(Slot *s)
     Pipeline *p = s->pipeline;
 
     TRY(p, pnv_cuda_layout(&s->frame, s->stream));
+    trace(s, "layout");
     TRY(p, pnv_cuda_entropy_write(&s->frame, s->stream));
+    trace(s, "units");
     TRY(p, pnv_cuda_alpha_write(&s->frame, s->stream));
+    trace(s, "alpha");
     TRY(p, pnv_cuda_layout_deliver(&s->frame, s->stream));
+    trace(s, "deliver");
     TRY(p, cudaEventRecord(s->done, s->stream));
     return cudaSuccess;
 }
