@@ -191,6 +191,8 @@ static int reserve(Band *band, size_t more)
 {
     if (band->capacity - band->size >= more)
         return 0;
+    if (band->size + more > UINT32_MAX) /* what a piece's offset can say */
+        return -1;
     size_t capacity = 2 * band->capacity;
     if (capacity - band->size < more)
         capacity = band->size + more;

@@ -197,6 +197,15 @@ static void make_framing(PnvFraming *f, const PnvParams *p, const PnvProfileInfo
     pnv_rate_reciprocals(f->reciprocal[1], profile->chroma_matrix, f->scan);
 }
 
+/** a * n / d, at most max; a, n and d below 2^40. */
+static int64_t scale(int64_t a, int64_t n, int64_t d, int64_t max)
+{
+    __extension__ typedef unsigned __int128 Wide;
+    const Wide scaled = (Wide)a * (Wide)n / (Wide)d;
+
+    return scaled < (Wide)max ? (int64_t)scaled : max;
+}
+
 /* Which quantizers frames can be coded with, and how many bytes they should take. */
 static void plan_rate(PnvPlan *plan)
 {
@@ -208,14 +217,14 @@ static void plan_rate(PnvPlan *plan)
     if (p->rate_control != PNV_RATE_TARGET)
         return;
     if (p->bitrate) {
-        plan->target_bytes = (int64_t)p->bitrate * 125 * p->fps_d / p->fps_n;
+        /* no frame takes more than the bound, and none can take nothing */
+        plan->target_bytes = scale((int64_t)p->bitrate * 125, p->fps_d, p->fps_n, (int64_t)plan->packet_bound);
+        plan->target_bytes += !plan->target_bytes;
         return;
     }
     plan->target_bytes = (int64_t)pnv_target_bytes(p->profile, p->width, p->height);
-    if (p->fps_n > 0) {
-        const int64_t kbits = plan->target_bytes * p->fps_n / ((int64_t)125 * p->fps_d);
-        p->bitrate = (int)(kbits < INT32_MAX ? kbits : INT32_MAX);
-    }
+    if (p->fps_n > 0)
+        p->bitrate = (int)scale(plan->target_bytes, p->fps_n, (int64_t)125 * p->fps_d, INT32_MAX);
 }
 
 PnvStatus pnv_plan_open(PnvPlan *plan)
@@ -320,8 +329,10 @@ static PnvStatus check_component(const PnvParams *p, const PnvPicture *pic, int 
         return refuse(error, "plane[%d] is NULL", c);
     if (step < bytes || step % bytes)
         return refuse(error, "step[%d] %d is not a multiple of a sample's %d bytes", c, pic->step[c], bytes);
-    if ((uintptr_t)pic->plane[c] % (unsigned)bytes || (uintptr_t)pic->bottom[c] % (unsigned)bytes)
+    if ((uintptr_t)pic->plane[c] % (unsigned)bytes)
         return refuse(error, "plane[%d] %p is not aligned to its 2-byte samples", c, pic->plane[c]);
+    if ((uintptr_t)pic->bottom[c] % (unsigned)bytes)
+        return refuse(error, "bottom[%d] %p is not aligned to its 2-byte samples", c, pic->bottom[c]);
     if (!pic->bottom[c] != !pic->bottom[0])
         return refuse(error, "bottom[%d] is %p, but bottom[0] is %p: both or none", c, pic->bottom[c], pic->bottom[0]);
     if (pic->bottom[c] && pic->interlace == PNV_PROGRESSIVE)
@@ -364,7 +375,9 @@ void pnv_plan_report(const PnvPlan *plan, const PnvRateReport *report, PnvPacket
     }
     packet->target_bytes = (uint32_t)(plan->target_bytes < UINT32_MAX ? plan->target_bytes : UINT32_MAX);
     packet->limit_bytes = p->max_frame_bytes;
-    if (!p->max_frame_bytes && packet->target_bytes)
-        packet->limit_bytes = packet->target_bytes + packet->alpha_bytes;
+    if (!p->max_frame_bytes && packet->target_bytes) {
+        const uint64_t limit = (uint64_t)packet->target_bytes + packet->alpha_bytes;
+        packet->limit_bytes = (uint32_t)(limit < UINT32_MAX ? limit : UINT32_MAX);
+    }
     packet->over_limit = packet->limit_bytes && packet->size > packet->limit_bytes;
 }

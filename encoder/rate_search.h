@@ -228,16 +228,23 @@ PNV_SHARED int64_t pnv_rate_next_position(const PnvRate *rate, int64_t bytes)
     return bytes > rate->budget ? rate->position + step : rate->position - step;
 }
 
-/** Even the end of the search is over its budget. */
+/** Even the end of the search is over its budget: what passes the limit is searched for anew, from there on. */
 PNV_SHARED PnvRateStep pnv_rate_give_up_target(PnvRate *rate, int64_t bytes)
 {
     if (bytes <= rate->limit || rate->high == pnv_rate_position_of(rate, PNV_QUANTIZER_MAX))
         return PNV_RATE_DONE;
+    rate->min_quantizer = rate->max_quantizer;
+    rate->max_quantizer = PNV_QUANTIZER_MAX;
     rate->low = rate->high;
     rate->high = pnv_rate_position_of(rate, PNV_QUANTIZER_MAX);
     rate->budget = rate->limit;
+    rate->phase = PNV_RATE_SAMPLING;
+    rate->part_expected = 0;
     rate->n_encoded = 1;
-    return pnv_rate_code_at(rate, pnv_rate_next_position(rate, bytes), rate->n_slices);
+    rate->n_rounds = 0;
+
+    const int quantizer = pnv_rate_smallest_under(rate, pnv_rate_share(rate->budget, PNV_RATE_SHARE_FIRST));
+    return pnv_rate_code_at(rate, pnv_rate_position_of(rate, quantizer), rate->n_samples);
 }
 
 PNV_SHARED PnvRateStep pnv_rate_encoded(PnvRate *rate, int64_t bytes)

@@ -195,6 +195,18 @@ static void test_settings(void)
     const Result coarse = encode(&params, &t);
     CHECK(coarse.info.quantizer_min == 150 && coarse.info.quantizer_max == 150, "quantizer %d", coarse.info.quantizer_max);
 
+    /* Numbers at their ends: no rate is so low that it means none, and none so high that it wraps. */
+    PnvParams extreme = make_params(PNV_PROFILE_HQ, 320, 160);
+    extreme.bitrate = 1, extreme.fps_n = 240;
+    const Result least = encode(&extreme, &t);
+    CHECK(least.info.target_bytes == 1 && least.info.quantizer_min == 224 && least.info.over_limit, "target %u",
+          least.info.target_bytes);
+    extreme.bitrate = INT32_MAX, extreme.fps_n = 1, extreme.fps_d = INT32_MAX;
+    const Result most = encode(&extreme, &t);
+    CHECK(most.info.quantizer_max == 1 && !most.info.over_limit && most.info.target_bytes == pnv_packet_bound(&extreme),
+          "target %u, quantizer %d", most.info.target_bytes, most.info.quantizer_max);
+    free(least.frame.data), free(most.frame.data);
+
     static const struct { PnvParams p; const char *words; } refused[] = {
         {{.width = 16, .height = 16, .depth = 10, .rate_control = PNV_RATE_TARGET, .bitrate = 100}, "frame rate"},
         {{.width = 16, .height = 16, .depth = 10, .bitrate = 100, .fps_n = 25, .fps_d = 1}, "constant quantizer"},
@@ -207,6 +219,24 @@ static void test_settings(void)
               error);
     }
     free(rate.frame.data), free(ntsc.frame.data), free(bound.frame.data), free(hard.frame.data), free(coarse.frame.data);
+    test_picture_free(&t);
+}
+
+/* Beyond the bound of quality a frame is searched for anew, not walked to: a frame more than else, not many. */
+static void test_passes(void)
+{
+    PnvParams params = make_params(PNV_PROFILE_HQ, 1280, 720);
+    TestPicture t;
+
+    test_picture_init(&t, &params, FILL_NOISE, 1);
+    for (int max = 0; max <= 20; max += 4) {
+        params.max_quantizer = max;
+        const Result r = encode(&params, &t);
+        CHECK(r.frame.size <= r.info.limit_bytes, "max_quantizer %d: %zu bytes", max, r.frame.size);
+        CHECK(r.info.n_coded * 10 <= r.info.n_slices * (max ? 28 : 18), "max_quantizer %d: %u slices coded for %u", max,
+              r.info.n_coded, r.info.n_slices);
+        free(r.frame.data);
+    }
     test_picture_free(&t);
 }
 
@@ -260,6 +290,7 @@ int main(void)
     test_maximum();
     test_alpha();
     test_settings();
+    test_passes();
     test_stateless();
     pnv_reader_free(&reader);
     CHECK_END();

@@ -187,8 +187,9 @@ static void print_text(const Options *o, const PnvBenchContent *c, const Result 
     const PnvParams *p = &o->params;
     const PnvBenchStages *s = &r->stages;
 
-    printf("%dx%d %s, %s, quantizer %d, cpu %s, threads %d, in flight %d; %d frames, %d rounds\n", p->width, p->height,
-           c->pixel_format, c->name, p->quantizer ? p->quantizer : 4, pnv_cpu_name(p->cpu), p->threads,
+    printf("%dx%d %s, %s, %squantizer %d, cpu %s, threads %d, in flight %d; %d frames, %d rounds\n", p->width, p->height,
+           c->pixel_format, c->name, p->rate_control == PNV_RATE_TARGET ? "target, " : "", r->time.quantizer,
+           pnv_cpu_name(p->cpu), p->threads,
            p->frames_in_flight, c->n, o->rounds);
     printf("  CPU   %8.3f ms/frame least, %8.3f median\n", r->time.cpu_min, r->time.cpu_median);
     printf("  wall  %8.3f ms/frame least, %8.3f median: %.1f fps\n", r->time.wall_min, r->time.wall_median,
@@ -219,7 +220,7 @@ static void print_json(const Options *o, const PnvBenchContent *c, const Result 
 
     printf("{\"width\": %d, \"height\": %d, \"format\": \"%s\", \"content\": \"%s\", \"quantizer\": %d, \"cpu\": \"%s\", "
            "\"threads\": %d, \"frames_in_flight\": %d, \"frames\": %d, \"rounds\": %d,\n",
-           p->width, p->height, c->pixel_format, o->input ? "file" : c->name, p->quantizer ? p->quantizer : 4,
+           p->width, p->height, c->pixel_format, o->input ? "file" : c->name, r->time.quantizer,
            pnv_cpu_name(p->cpu), p->threads, p->frames_in_flight, c->n, o->rounds);
     printf(" \"cpu_ms_per_frame\": %.4f, \"cpu_ms_per_frame_median\": %.4f, \"wall_ms_per_frame\": %.4f, "
            "\"wall_ms_per_frame_median\": %.4f,\n",
@@ -253,7 +254,7 @@ static int measure(const Options *o, const PnvBenchContent *c, Result *r, char *
 
     if (pnv_bench_time(&r->time, c, p, o->rounds, error))
         return -1;
-    if (o->stages && pnv_bench_stages(&r->stages, c, p, o->rounds, error))
+    if (o->stages && pnv_bench_stages(&r->stages, c, p, r->time.quantizer, o->rounds, error))
         return -1;
     r->n_coefs = (double)c->frame_bytes / (p->depth > 8 ? 2 : 1);
     r->copy_speed[0] = pnv_bench_copy_speed(1);

@@ -36,7 +36,8 @@ void pnv_bench_content_free(PnvBenchContent *c);
 /** Milliseconds of one frame. */
 typedef struct PnvBenchTime {
     double cpu_min, cpu_median, wall_min, wall_median;
-    double bytes; /**< Of a coded frame, mean. */
+    double bytes;  /**< Of a coded frame, mean. */
+    int quantizer; /**< Largest of the last frame: what a target led to. */
 } PnvBenchTime;
 
 /**
@@ -56,7 +57,8 @@ typedef struct PnvBenchStages {
     double n_levels;                /**< Levels of a frame that are not zero. */
 } PnvBenchStages;
 
-int pnv_bench_stages(PnvBenchStages *s, const PnvBenchContent *c, const PnvParams *params, int rounds, char *error);
+int pnv_bench_stages(PnvBenchStages *s, const PnvBenchContent *c, const PnvParams *params, int quantizer, int rounds,
+                     char *error);
 
 /** GB/s of memory copied (read and written bytes count once) by n threads at once, best of a few. */
 double pnv_bench_copy_speed(int n_threads);

@@ -34,7 +34,7 @@ static int ascending(const void *a, const void *b)
 }
 
 /* All frames once, in flight as the parameters allow. Returns the coded bytes, or -1. */
-static double code_all(PnvEncoder *enc, const PnvBenchContent *c)
+static double code_all(PnvEncoder *enc, const PnvBenchContent *c, int *quantizer)
 {
     double bytes = 0;
     int n_sent = 0, n_collected = 0;
@@ -49,6 +49,7 @@ static double code_all(PnvEncoder *enc, const PnvBenchContent *c)
         if (status != PNV_AGAIN || pnv_collect(enc, &packet) != PNV_OK)
             return -1;
         bytes += (double)packet.size;
+        *quantizer = packet.quantizer_max;
         pnv_packet_release(&packet);
         n_collected++;
     }
@@ -60,14 +61,15 @@ int pnv_bench_time(PnvBenchTime *t, const PnvBenchContent *c, const PnvParams *p
     enum { MAX_ROUNDS = 1000 };
     static double cpu[MAX_ROUNDS], wall[MAX_ROUNDS];
     PnvEncoder *enc;
+    int quantizer = 0;
 
     rounds = rounds > MAX_ROUNDS ? MAX_ROUNDS : rounds;
     if (pnv_open(&enc, params, error) != PNV_OK)
         return -1;
-    double bytes = code_all(enc, c);
+    double bytes = code_all(enc, c, &quantizer);
     for (int i = 0; bytes >= 0 && i < rounds; i++) {
         const double cpu_start = pnv_bench_cpu_ms(), wall_start = pnv_bench_wall_ms();
-        bytes = code_all(enc, c);
+        bytes = code_all(enc, c, &quantizer);
         cpu[i] = (pnv_bench_cpu_ms() - cpu_start) / c->n;
         wall[i] = (pnv_bench_wall_ms() - wall_start) / c->n;
     }
@@ -79,7 +81,7 @@ int pnv_bench_time(PnvBenchTime *t, const PnvBenchContent *c, const PnvParams *p
     pnv_close(&enc);
     qsort(cpu, (size_t)rounds, sizeof *cpu, ascending);
     qsort(wall, (size_t)rounds, sizeof *wall, ascending);
-    *t = (PnvBenchTime){cpu[0], cpu[rounds / 2], wall[0], wall[rounds / 2], bytes / c->n};
+    *t = (PnvBenchTime){cpu[0], cpu[rounds / 2], wall[0], wall[rounds / 2], bytes / c->n, quantizer};
     return 0;
 }
 
@@ -159,13 +161,18 @@ static double time_chain(Walk *w, const PnvBenchContent *c, Chain chain, int rou
     return best;
 }
 
-int pnv_bench_stages(PnvBenchStages *s, const PnvBenchContent *c, const PnvParams *params, int rounds, char *error)
+int pnv_bench_stages(PnvBenchStages *s, const PnvBenchContent *c, const PnvParams *params, int quantizer, int rounds,
+                     char *error)
 {
     static Walk walk;
+    PnvParams constant = *params;
     PnvPlan plan;
     PnvDsp dsp;
 
-    if (pnv_plan(&plan, params, error) != PNV_OK || pnv_plan_open(&plan) != PNV_OK)
+    constant.rate_control = PNV_RATE_CONSTANT_QUANTIZER;
+    constant.bitrate = 0;
+    constant.quantizer = quantizer;
+    if (pnv_plan(&plan, &constant, error) != PNV_OK || pnv_plan_open(&plan) != PNV_OK)
         return -1;
     pnv_dsp_init(&dsp, plan.params.cpu);
     walk.plan = &plan;
