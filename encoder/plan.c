@@ -78,8 +78,7 @@ static PnvStatus check_rate(char *error, const PnvParams *p)
     if (p->bitrate && p->rate_control != PNV_RATE_TARGET)
         return refuse(error, "bitrate %d kbit/s has no meaning at a constant quantizer; use the target", p->bitrate);
     if (p->bitrate && (p->fps_n <= 0 || p->fps_d <= 0))
-        return refuse(error, "bitrate %d kbit/s needs a frame rate, and fps %d/%d is unknown", p->bitrate, p->fps_n,
-                      p->fps_d);
+        return refuse(error, "bitrate %d kbit/s needs a frame rate, and that is unknown", p->bitrate);
     return PNV_OK;
 }
 

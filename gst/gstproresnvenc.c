@@ -727,8 +727,13 @@ report_latency (GstProresNvEnc * self)
       2 * self->depth + (gst_prores_nv_fields_alternate (info) ? 1 : 0);
 
   if (info->fps_n > 0 && !(info->flags & GST_VIDEO_FLAG_VARIABLE_FPS))
-    min = max = gst_util_uint64_scale (halves * GST_SECOND, info->fps_d,
-        2 * info->fps_n);
+    max = gst_util_uint64_scale (halves * GST_SECOND, info->fps_d,
+        2 * (guint64) info->fps_n);
+  /* A frame that lasts for centuries has no latency that a clock can say. */
+  if (max > G_MAXINT64)
+    max = GST_CLOCK_TIME_NONE;
+  if (GST_CLOCK_TIME_IS_VALID (max))
+    min = max;
   gst_video_encoder_set_latency (GST_VIDEO_ENCODER (self), min, max);
 }
 
@@ -748,24 +753,35 @@ tag_bitrate (GstProresNvEnc * self)
   g_clear_pointer (&tags, gst_tag_list_unref);
 }
 
-/* Whether the caps of the source pad arrived: the event that carries them is
- * sticky, so that sending it succeeds even when it is refused. */
-static gboolean
-peer_has_caps (GstPad * pad)
+/* Caps that downstream has now, NULL if none. */
+static GstCaps *
+peer_caps (GstPad * pad)
 {
   GstPad *peer = gst_pad_get_peer (pad);
-  GstCaps *ours, *theirs;
-  gboolean equal;
+  GstCaps *caps = peer ? gst_pad_get_current_caps (peer) : NULL;
 
-  if (!peer)
-    return TRUE;
-  ours = gst_pad_get_current_caps (pad);
-  theirs = gst_pad_get_current_caps (peer);
-  equal = ours && theirs && gst_caps_is_equal (ours, theirs);
+  g_clear_object (&peer);
+  return caps;
+}
+
+/* Whether downstream has refused the caps of the source pad: the event that
+ * carries them is sticky, so that sending it succeeds all the same. What was
+ * refused is not there, or still what was there @before; other caps are what a
+ * probe made of ours. A pad that is not active yet gets them later. */
+static gboolean
+peer_refused (GstPad * pad, const GstCaps * before)
+{
+  GstPad *peer = gst_pad_get_peer (pad);
+  const gboolean listens = peer && GST_PAD_IS_ACTIVE (peer)
+      && !GST_PAD_IS_FLUSHING (peer) && !GST_PAD_IS_FLUSHING (pad);
+  GstCaps *ours = gst_pad_get_current_caps (pad), *theirs = peer_caps (pad);
+  const gboolean arrived = theirs && ours && (gst_caps_is_equal (theirs, ours)
+      || !before || !gst_caps_is_equal (theirs, before));
+
   gst_clear_caps (&ours);
   gst_clear_caps (&theirs);
-  gst_object_unref (peer);
-  return equal;
+  g_clear_object (&peer);
+  return listens && !arrived;
 }
 
 /* Gives the source pad its caps. TRUE as well while downstream flushes:
@@ -776,7 +792,7 @@ negotiate_output (GstProresNvEnc * self)
   GstVideoEncoder *encoder = GST_VIDEO_ENCODER (self);
   GstPad *pad = GST_VIDEO_ENCODER_SRC_PAD (self);
   const PnvParams *params = pnv_params (self->enc);
-  GstCaps *downstream = downstream_caps (self);
+  GstCaps *downstream = downstream_caps (self), *before;
   GstVideoCodecState *input = g_steal_pointer (&self->input), *output;
   gboolean done;
 
@@ -796,8 +812,10 @@ negotiate_output (GstProresNvEnc * self)
       gst_prores_nv_fields_order (self->order);
   gst_video_codec_state_unref (output);
 
-  done = (gst_video_encoder_negotiate (encoder) && peer_has_caps (pad))
+  before = peer_caps (pad);
+  done = (gst_video_encoder_negotiate (encoder) && !peer_refused (pad, before))
       || GST_PAD_IS_FLUSHING (pad);
+  gst_clear_caps (&before);
   if (!done)
     GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
         ("Downstream refuses this ProRes video. Change the caps before or "
@@ -924,8 +942,11 @@ send_frame (GstProresNvEnc * self, Slot * slot)
   if (!map_slot (self, slot))
     return GST_FLOW_ERROR;
   if (gst_prores_nv_fields_alternate (&self->info)) {
-    picture.interlace = self->order;
     /* A field that has no partner stands for both. */
+    picture.interlace = slot->partner ?
+        gst_prores_nv_fields_of_buffer (&self->info,
+        slot->frame->input_buffer) : self->order;
+    check_order (self, picture.interlace);
     described = gst_prores_nv_picture_describe_fields (GST_ELEMENT (self),
         &self->info, &slot->video[0], &slot->video[slot->partner ? 1 : 0],
         &picture);
@@ -1003,19 +1024,9 @@ code_frame (GstProresNvEnc * self, GstVideoCodecFrame * frame,
   return flow;
 }
 
-/* Called with the stream lock. A field whose partner does not come is the whole
- * frame: nothing that was recorded is thrown away. */
-static GstFlowReturn
-code_alone (GstProresNvEnc * self, GstVideoCodecFrame * frame)
-{
-  GST_ELEMENT_WARNING (self, STREAM, ENCODE,
-      ("A field has no partner. It stands for both fields of its frame."),
-      ("field at %" GST_TIME_FORMAT, GST_TIME_ARGS (frame->pts)));
-  return code_frame (self, frame, NULL);
-}
-
-/* Called with the stream lock, when it is known that the partner of a first
- * field does not come. */
+/* Called with the stream lock, when it is known that the partner of a field
+ * does not come. It is the whole frame then: nothing that was recorded is thrown
+ * away. */
 static GstFlowReturn
 code_lone_field (GstProresNvEnc * self)
 {
@@ -1024,11 +1035,15 @@ code_lone_field (GstProresNvEnc * self)
 
   if (!frame)
     return GST_FLOW_OK;
-  /* The time of the missing field is its own, too. */
-  if (GST_CLOCK_TIME_IS_VALID (frame->duration) && info->fps_n > 0)
+  /* The time of a missing second field is its own, too. */
+  if (GST_CLOCK_TIME_IS_VALID (frame->duration) && info->fps_n > 0
+      && gst_prores_nv_fields_begin (frame->input_buffer, self->order))
     frame->duration = MAX (frame->duration,
         gst_util_uint64_scale (GST_SECOND, info->fps_d, info->fps_n));
-  return code_alone (self, frame);
+  GST_ELEMENT_WARNING (self, STREAM, ENCODE,
+      ("A field has no partner. It stands for both fields of its frame."),
+      ("field at %" GST_TIME_FORMAT, GST_TIME_ARGS (frame->pts)));
+  return code_frame (self, frame, NULL);
 }
 
 /* Called with the stream lock. The frame lasts from the first field to the end
@@ -1050,16 +1065,15 @@ code_pair (GstProresNvEnc * self, GstVideoCodecFrame * second)
 }
 
 /* Called with the stream lock. Takes one field of alternate video. One that
- * cannot begin a frame in the order of the stream has lost its first field:
- * were it kept for the next one, all frames from there on would be wrong. */
+ * cannot begin a frame in the order of the stream has lost its first field, or
+ * the order has changed: only a field of the same time is its partner. */
 static GstFlowReturn
 handle_field (GstProresNvEnc * self, GstVideoCodecFrame * frame)
 {
-  const GstProresNvField field =
-      gst_prores_nv_fields_parity (frame->input_buffer);
   GstFlowReturn flow;
 
-  if (field == GST_PRORES_NV_FIELD_UNMARKED) {
+  if (gst_prores_nv_fields_parity (frame->input_buffer) ==
+      GST_PRORES_NV_FIELD_UNMARKED) {
     GST_ELEMENT_ERROR (self, STREAM, FORMAT,
         ("A field is marked neither top nor bottom. Correct the element that "
             "made it, or use interlace-mode=interleaved."),
@@ -1068,16 +1082,14 @@ handle_field (GstProresNvEnc * self, GstVideoCodecFrame * frame)
     return GST_FLOW_ERROR;
   }
   if (self->first_field && gst_prores_nv_fields_match (&self->info,
-          self->first_field->input_buffer, frame->input_buffer))
+          self->first_field->input_buffer, frame->input_buffer, self->order))
     return code_pair (self, frame);
 
   flow = code_lone_field (self);
   if (flow != GST_FLOW_OK)
     discard_frame (self, frame);
-  else if (gst_prores_nv_fields_begin (field, self->order))
-    self->first_field = frame;
   else
-    flow = code_alone (self, frame);
+    self->first_field = frame;
   return flow;
 }
 

@@ -65,13 +65,6 @@ gst_prores_nv_fields_of_buffer (const GstVideoInfo * info, GstBuffer * buffer)
   return stated == PNV_PROGRESSIVE ? PNV_BOTTOM_FIELD_FIRST : stated;
 }
 
-gboolean
-gst_prores_nv_fields_begin (GstProresNvField field, PnvInterlace order)
-{
-  return field == (order == PNV_TOP_FIELD_FIRST ? GST_PRORES_NV_FIELD_TOP :
-      GST_PRORES_NV_FIELD_BOTTOM);
-}
-
 GstVideoFieldOrder
 gst_prores_nv_fields_order (PnvInterlace interlace)
 {
@@ -86,20 +79,31 @@ gst_prores_nv_fields_order (PnvInterlace interlace)
 }
 
 gboolean
-gst_prores_nv_fields_match (const GstVideoInfo * info, GstBuffer * first,
-    GstBuffer * second)
+gst_prores_nv_fields_begin (GstBuffer * field, PnvInterlace order)
 {
-  GstClockTime frame;
+  return gst_prores_nv_fields_parity (field) ==
+      (order == PNV_TOP_FIELD_FIRST ? GST_PRORES_NV_FIELD_TOP :
+      GST_PRORES_NV_FIELD_BOTTOM);
+}
+
+gboolean
+gst_prores_nv_fields_match (const GstVideoInfo * info, GstBuffer * first,
+    GstBuffer * second, PnvInterlace order)
+{
+  const gboolean in_order = gst_prores_nv_fields_begin (first, order);
+  GstClockTime frame, later;
 
   if (gst_prores_nv_fields_parity (first) ==
       gst_prores_nv_fields_parity (second))
     return FALSE;
   if (info->fps_n <= 0 || !GST_BUFFER_PTS_IS_VALID (first)
       || !GST_BUFFER_PTS_IS_VALID (second))
-    return TRUE;
-  /* Half a frame is right, none is what many sources give to both, as interlace
-   * of GStreamer does; a whole one is the next frame's. */
+    return in_order;
+  /* Half a frame later is right, at the same time is what many sources give to
+   * both, as interlace of GStreamer does; a whole one is the next frame's. Half
+   * a frame after a field that should be a second one comes the next frame. */
   frame = gst_util_uint64_scale (GST_SECOND, info->fps_d, info->fps_n);
+  later = in_order ? frame * 3 / 4 : frame / 4;
   return GST_BUFFER_PTS (second) + frame / 4 >= GST_BUFFER_PTS (first)
-      && GST_BUFFER_PTS (second) < GST_BUFFER_PTS (first) + frame * 3 / 4;
+      && GST_BUFFER_PTS (second) < GST_BUFFER_PTS (first) + later;
 }

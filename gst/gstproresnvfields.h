@@ -38,13 +38,13 @@ typedef enum
 GstProresNvField gst_prores_nv_fields_parity (GstBuffer * buffer);
 
 /* Whether a field can be the first of a frame whose fields have that order. */
-gboolean gst_prores_nv_fields_begin (GstProresNvField field,
-    PnvInterlace order);
+gboolean gst_prores_nv_fields_begin (GstBuffer * field, PnvInterlace order);
 
 /* Whether @second is the other field of @first's frame: of the other parity,
- * and begins with it or half a frame later where timestamps tell. */
+ * and begins with it or half a frame later where timestamps tell. If @first
+ * cannot begin a frame in the @order of the stream, it has to begin with it. */
 gboolean gst_prores_nv_fields_match (const GstVideoInfo * info,
-    GstBuffer * first, GstBuffer * second);
+    GstBuffer * first, GstBuffer * second, PnvInterlace order);
 
 G_END_DECLS
 

@@ -76,13 +76,21 @@ gst_prores_nv_picture_describe (GstElement * self, const GstVideoInfo * info,
 
   for (guint c = 0; c < GST_VIDEO_FRAME_N_COMPONENTS (video); c++) {
     const guint plane = GST_VIDEO_FORMAT_INFO_PLANE (finfo, c);
-    const gsize stride = GST_VIDEO_FRAME_COMP_STRIDE (video, c);
+    const gint stride_of_video = GST_VIDEO_FRAME_COMP_STRIDE (video, c);
+    const gsize stride = stride_of_video;
     const gsize step = GST_VIDEO_FORMAT_INFO_PSTRIDE (finfo, c);
     const gsize columns =
         GST_VIDEO_FORMAT_INFO_SCALE_WIDTH (finfo, c, info->width);
     const gsize start = y * stride + (x >> finfo->w_sub[c]) * step;
     const gsize end = start + (rows - 1) * stride + columns * step;
 
+    if (stride_of_video < 0) {
+      GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+          ("A picture whose rows go upwards cannot be encoded. Put videoflip "
+              "or videoconvert before proresnvenc."),
+          ("plane %u: stride %d", plane, stride_of_video));
+      return FALSE;
+    }
     if (plane_bytes (video, plane) < end) {
       GST_ELEMENT_ERROR (self, STREAM, FORMAT,
           ("A buffer is smaller than its caps say. Put videoconvert before "

@@ -506,6 +506,66 @@ GST_START_TEST(test_late_pairs)
 }
 GST_END_TEST;
 
+/* Both fields with the time of the frame, and not in the order that the caps state: still one frame each, in the order
+ * that they come in, with one warning for all. */
+GST_START_TEST(test_same_time_in_other_order)
+{
+    GstHarness *h = test_harness(TEST_ENCODER);
+    PnvReader *reader = pnv_reader_new();
+
+    fail_unless(push_caps(h, fields_caps("Y42B", 64, 48, TFF)));
+    for (guint i = 0; i < 10; i++)
+        fail_unless_equals_int(gst_harness_push(h, one_field(i % 2 ? 'T' : 'B', i / 2 * 40 * GST_MSECOND)), GST_FLOW_OK);
+    gst_harness_push_event(h, gst_event_new_eos());
+    for (guint i = 0; i < 5; i++) {
+        GstBuffer *packet = gst_harness_try_pull(h);
+        fail_unless(packet != NULL, "frame %u is missing", i);
+        fail_unless_equals_uint64(GST_BUFFER_PTS(packet), i * 40 * GST_MSECOND);
+        fail_unless_equals_int(read_packet(reader, packet, 8)->header.interlace_mode, PNV_BOTTOM_FIELD_FIRST);
+        gst_buffer_unref(packet);
+    }
+    fail_unless(gst_harness_try_pull(h) == NULL, "one frame more");
+    fail_unless_equals_int(count_warnings(h, "The order of fields changes"), 1);
+    fail_unless(pop_message(h, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR) == NULL);
+    pnv_reader_free(&reader);
+    test_harness_free(h);
+}
+GST_END_TEST;
+
+static GstPadProbeReturn add_to_caps(GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+    GstEvent *event = GST_PAD_PROBE_INFO_EVENT(info);
+
+    if (GST_EVENT_TYPE(event) == GST_EVENT_CAPS) {
+        GstCaps *caps;
+        gst_event_parse_caps(event, &caps);
+        caps = gst_caps_copy(caps);
+        gst_caps_set_simple(caps, "note", G_TYPE_STRING, "of the application", NULL);
+        gst_event_unref(event);
+        GST_PAD_PROBE_INFO_DATA(info) = gst_event_new_caps(caps);
+        gst_caps_unref(caps);
+    }
+    return GST_PAD_PROBE_OK;
+}
+
+/* What a probe makes of the source caps is no refusal by downstream. */
+GST_START_TEST(test_probe_changes_caps)
+{
+    GstHarness *h = test_harness(TEST_ENCODER);
+    GstPad *pad = gst_element_get_static_pad(h->element, "src");
+    GstVideoInfo info;
+
+    gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, add_to_caps, NULL, NULL);
+    test_info(&info, "I422_10LE", 64, 48);
+    fail_unless(push_caps(h, test_caps("I422_10LE", 64, 48, NULL)));
+    fail_unless_equals_int(gst_harness_push(h, test_buffer(&info, 0)), GST_FLOW_OK);
+    gst_buffer_unref(gst_harness_pull(h));
+    fail_unless(pop_message(h, GST_MESSAGE_ERROR) == NULL);
+    gst_object_unref(pad);
+    test_harness_free(h);
+}
+GST_END_TEST;
+
 GST_START_TEST(test_unmarked_field)
 {
     for (guint i = 0; i < 2; i++) {
@@ -727,6 +787,8 @@ static Suite *element_fields_suite(void)
     tcase_add_loop_test(tc, test_sequence, 0, G_N_ELEMENTS(sequences));
     tcase_add_test(tc, test_stop_between_fields);
     tcase_add_test(tc, test_late_pairs);
+    tcase_add_test(tc, test_same_time_in_other_order);
+    tcase_add_test(tc, test_probe_changes_caps);
     tcase_add_test(tc, test_unmarked_field);
     tcase_add_test(tc, test_fields_lie_differently);
     tcase_add_test(tc, test_height_of_33);
