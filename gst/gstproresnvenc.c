@@ -944,8 +944,7 @@ send_frame (GstProresNvEnc * self, Slot * slot)
   if (gst_prores_nv_fields_alternate (&self->info)) {
     /* A field that has no partner stands for both. */
     picture.interlace = slot->partner ?
-        gst_prores_nv_fields_of_buffer (&self->info,
-        slot->frame->input_buffer) : self->order;
+        gst_prores_nv_fields_of_pair (slot->frame->input_buffer) : self->order;
     check_order (self, picture.interlace);
     described = gst_prores_nv_picture_describe_fields (GST_ELEMENT (self),
         &self->info, &slot->video[0], &slot->video[slot->partner ? 1 : 0],

@@ -78,12 +78,17 @@ gst_prores_nv_fields_order (PnvInterlace interlace)
   }
 }
 
+PnvInterlace
+gst_prores_nv_fields_of_pair (GstBuffer * first)
+{
+  return gst_prores_nv_fields_parity (first) == GST_PRORES_NV_FIELD_TOP ?
+      PNV_TOP_FIELD_FIRST : PNV_BOTTOM_FIELD_FIRST;
+}
+
 gboolean
 gst_prores_nv_fields_begin (GstBuffer * field, PnvInterlace order)
 {
-  return gst_prores_nv_fields_parity (field) ==
-      (order == PNV_TOP_FIELD_FIRST ? GST_PRORES_NV_FIELD_TOP :
-      GST_PRORES_NV_FIELD_BOTTOM);
+  return gst_prores_nv_fields_of_pair (field) == order;
 }
 
 gboolean

@@ -37,6 +37,9 @@ typedef enum
 
 GstProresNvField gst_prores_nv_fields_parity (GstBuffer * buffer);
 
+/* The order of a frame whose earlier field is @first. */
+PnvInterlace gst_prores_nv_fields_of_pair (GstBuffer * first);
+
 /* Whether a field can be the first of a frame whose fields have that order. */
 gboolean gst_prores_nv_fields_begin (GstBuffer * field, PnvInterlace order);
 
