@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A main() for a fuzz target without libFuzzer: N inputs of random bytes (default 3000, or 500 where PNV_TEST_SMALL says
- * that time is dear), the same ones every time, or the files that are named. */
+/* A main() for a fuzz target without libFuzzer: N inputs of random bytes (default 3000, 500 where PNV_TEST_SMALL says
+ * that time is dear, 30000 with PNV_TEST_FULL), the same ones every time, or the files that are named. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +35,8 @@ static int run_file(const char *path)
 int main(int argc, char **argv)
 {
     char *end = NULL;
-    const unsigned long n = argc > 1 ? strtoul(argv[1], &end, 10) : getenv("PNV_TEST_SMALL") ? 500 : 3000;
+    const unsigned long usual = getenv("PNV_TEST_SMALL") ? 500 : getenv("PNV_TEST_FULL") ? 30000 : 3000;
+    const unsigned long n = argc > 1 ? strtoul(argv[1], &end, 10) : usual;
 
     if (argc > 1 && *end) {
         int status = 0;

@@ -9,8 +9,12 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/packages.sh
 
+patience=1
 case "${1-}" in
---full) export PNV_TEST_FULL=1 ;;
+--full)
+    export PNV_TEST_FULL=1
+    patience=20
+    ;;
 "") ;;
 *)
     echo "usage: tests/run.sh [--full]" >&2
@@ -74,8 +78,9 @@ run() {
 
 sanitize="-Dbuildtype=debugoptimized -Db_lundef=false"
 
-build release gcc -Dbuildtype=release && run release
+build release gcc -Dbuildtype=release && run release --timeout-multiplier $patience
 export PNV_TEST_SMALL=1 # no matrices at full size in what follows
+unset PNV_TEST_FULL
 # shellcheck disable=SC2086
 build asan gcc $sanitize -Dcuda=disabled -Db_sanitize=address,undefined && run asan --timeout-multiplier 6
 # shellcheck disable=SC2086

@@ -26,7 +26,8 @@ static PnvParams make_params(PnvProfile profile, const int size[2], int depth, i
                        .fps_n = 25, .fps_d = 1, .threads = 1};
 }
 
-static void test_matrix(int by_ffmpeg)
+/* shift turns the depth, fill and quantizer of each case to another. */
+static void test_matrix(int by_ffmpeg, int shift)
 {
     static const int depths[3] = {8, 10, 12};
 
@@ -38,7 +39,7 @@ static void test_matrix(int by_ffmpeg)
             PnvParams params;
             char name[64];
             for (int i = 0; i < 4; i++) { /* slices of 1, 2, 4, 8; depth, fill and quantizer go round with all others */
-                const int turn = i + s + (int)profile;
+                const int turn = i + s + (int)profile + shift;
                 const Fill fill = (Fill)(turn % N_FILLS);
                 TestPicture t;
                 params = make_params(profile, sizes[s], depths[turn % 3], 1 << i, turn % 7 == 0 ? 1 : turn % 9 + 1);
@@ -200,6 +201,8 @@ static void test_header(void)
 
 int main(int argc, char **argv)
 {
+    const int n_shifts = getenv("PNV_TEST_FULL") ? 12 : 1; /* 12: every depth with every fill */
+
     reader = pnv_reader_new();
     REQUIRE(reader, "memory");
     if (argc > 1 && !strcmp(argv[1], "ffmpeg")) {
@@ -207,14 +210,16 @@ int main(int argc, char **argv)
             puts("skipped: there is no ffmpeg to decode with");
             return CHECK_SKIP;
         }
-        test_matrix(1);
+        for (int shift = 0; shift < n_shifts; shift++)
+            test_matrix(1, shift);
     } else {
         test_grey();
         test_dc_and_scale();
         test_header();
         test_settings();
         test_threads();
-        test_matrix(0);
+        for (int shift = 0; shift < n_shifts; shift++)
+            test_matrix(0, shift);
     }
     pnv_reader_free(&reader);
     CHECK_END();
