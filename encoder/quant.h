@@ -78,7 +78,7 @@ void pnv_quant_dead_zone_c(int16_t *level, const int16_t *coef, int n_blocks, co
 /**
  * The same, weighing each level against its bits: from nearest levels, first to last, a level goes one down (1 to 0)
  * where its squared error then grows by less than 0.12 steps for each bit that is saved, bits counted with the next
- * run, level and the run behind it. Sequential in a unit.
+ * run, level and the run behind it. Sequential in a unit. Steps as pnv_quant_step() makes them.
  *
  * @param level must not be coef.
  */

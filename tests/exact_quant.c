@@ -27,6 +27,30 @@ static void compare_zone(const PnvDsp *ref, const PnvDsp *var, const char *name,
     CHECK_MEM_EQ(want, got, sizeof want, "%s dead zone, %d blocks", name, n_blocks);
 }
 
+/* Coefficients from few to many, near the edges of levels or anywhere, up to the extremes. */
+static void compare_optimal(const PnvDsp *ref, const PnvDsp *var, const char *name, int n_blocks, const PnvQuant *quant)
+{
+    const unsigned rare = 1u << exact_between(0, 9);
+    const int most = 1 << exact_between(0, 6), size = exact_between(0, 15), fill = exact_between(0, 9);
+
+    for (int i = 0; i < 64 * n_blocks; i++) {
+        const int d = quant->step[i / n_blocks].bias;
+        const int v = exact_random() % rare  ? exact_between(-d, d) * 9 / 10
+                      : fill == 0            ? exact_between(-32768, 32767) >> size
+                      : fill == 1            ? (i % 2 ? 32767 : -32768)
+                      : exact_random() % 4   ? exact_between(-2 * d * most, 2 * d * most)
+                                             : (exact_random() % 2 ? 1 : -1) * d * exact_between(1, 2 * most) +
+                                                   exact_between(-1, 1);
+        coef[i] = (int16_t)(v > 32767 ? 32767 : v < -32768 ? -32768 : v);
+    }
+    memset(want, 0x55, sizeof want);
+    memset(got, 0x55, sizeof got);
+    ref->quant[PNV_ROUNDING_OPTIMAL](want, coef, n_blocks, quant);
+    var->quant[PNV_ROUNDING_OPTIMAL](got, coef, n_blocks, quant);
+    CHECK_MEM_EQ(want, got, sizeof want, "%s optimal, %d blocks, one of %u, %d steps, fill %d", name, n_blocks, rare,
+                 most, fill);
+}
+
 /* Each row another step; rows hold coefficients around multiples of half the step, and anything. */
 static void test_steps(const PnvDsp *ref, const PnvDsp *var, const char *name)
 {
@@ -80,6 +104,19 @@ static void test_quantizers(const PnvDsp *ref, const PnvDsp *var, const char *na
     }
 }
 
+static void test_optimal(const PnvDsp *ref, const PnvDsp *var, const char *name)
+{
+    for (int round = 0; round < 12000; round++) {
+        PnvQuant quant;
+        if (round % 2)
+            pnv_quant_init(&quant, pnv_matrix_hq, pnv_scan_progressive, exact_between(1, round % 4 == 1 ? 16 : 224));
+        else
+            for (int i = 0; i < 64; i++)
+                pnv_quant_set(&quant, i, pnv_quant_step(exact_between(2, round % 4 ? 64 : 63 * 512)));
+        compare_optimal(ref, var, name, exact_n_blocks[round / 2 % EXACT_N_WIDTHS], &quant);
+    }
+}
+
 /* The histogram of rate control adds up the same. */
 static void test_histogram(const PnvDsp *ref, const PnvDsp *var, const char *name)
 {
@@ -103,6 +140,7 @@ static void test_level(const PnvDsp *ref, const PnvDsp *var, const char *name)
 {
     test_steps(ref, var, name);
     test_quantizers(ref, var, name);
+    test_optimal(ref, var, name);
     test_histogram(ref, var, name);
 }
 

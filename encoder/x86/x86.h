@@ -19,6 +19,7 @@
                              const uint8_t scan[64]);                                                                  \
     void pnv_quant_##isa(int16_t *level, const int16_t *coef, int n_blocks, const PnvQuant *quant);                    \
     void pnv_quant_dead_zone_##isa(int16_t *level, const int16_t *coef, int n_blocks, const PnvQuant *quant);          \
+    void pnv_quant_optimal_##isa(int16_t *level, const int16_t *coef, int n_blocks, const PnvQuant *quant);            \
     void pnv_rate_histogram_##isa(PnvRateHistogram *h, const int16_t *coef, int n_blocks,                              \
                                   const uint16_t reciprocal[64]);                                                      \
     void pnv_forward_##isa(int16_t *level, const PnvPlane *plane, int x0, int y0, PnvBlockOrder order, int n_mb,       \
