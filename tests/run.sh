@@ -84,7 +84,7 @@ unset PNV_TEST_FULL
 # shellcheck disable=SC2086
 build asan gcc $sanitize -Dcuda=disabled -Db_sanitize=address,undefined && run asan --timeout-multiplier 6
 # shellcheck disable=SC2086
-build tsan gcc $sanitize -Dcuda=disabled -Db_sanitize=thread -Dgst=disabled && run tsan --timeout-multiplier 20 --no-suite slow
+build tsan gcc $sanitize -Dcuda=disabled -Db_sanitize=thread -Dgst=disabled && run tsan --timeout-multiplier 20 --no-suite slow --no-suite exact
 build clang clang -Dcuda=disabled -Dgst=disabled -Dfuzz=true && run clang --no-suite slow
 # The kernels and the pipeline on the emulated runtime. It needs the headers of a CUDA toolkit, and no GPU.
 if [ -f "${CUDA_HOME:-/usr/local/cuda}/include/cuda_runtime.h" ]; then
