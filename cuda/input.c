@@ -127,7 +127,8 @@ void pnv_cuda_input_plan(PnvCudaInput *in, const PnvPlan *plan, const PnvPicture
 {
     *in = (PnvCudaInput){.inside = *pic};
     find_regions(in, plan, pic, 0);
-    if (in->bytes > pnv_cuda_input_bound(plan)) /* steps that no format has */
+    in->is_whole = in->bytes <= pnv_cuda_input_bound(plan);
+    if (!in->is_whole) /* steps that no format has */
         find_regions(in, plan, pic, 1);
 }
 

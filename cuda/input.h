@@ -22,6 +22,7 @@ typedef struct PnvCudaInput {
     PnvCudaRegion region[8];
     int n_regions;
     size_t bytes;           /**< Of all regions in the slot. */
+    int is_whole;           /**< No region is to be gathered. */
     PnvPicture inside;      /**< The picture as it is in the slot, but for where its planes are: */
     size_t plane[2][4];     /**< Their offsets; [1] are the bottom fields where they are apart. */
 } PnvCudaInput;

@@ -40,7 +40,7 @@ enum {
 typedef struct Pipeline Pipeline;
 
 /* Where a slot's frame is. */
-typedef enum SlotState { SLOT_FREE, SLOT_STAGED, SLOT_ON_GPU, SLOT_ON_CPU, SLOT_DONE } SlotState;
+typedef enum SlotState { SLOT_FREE, SLOT_STAGED, SLOT_ON_GPU, SLOT_ON_CPU, SLOT_DONE, SLOT_LOST } SlotState;
 
 typedef struct Slot {
     Pipeline *pipeline;
@@ -145,7 +145,7 @@ static void describe_frame(Slot *s)
     const Pipeline *p = s->pipeline;
     const PnvPlan *plan = p->plan;
     const PnvFraming *framing = &plan->framing[s->pic.interlace];
-    const PnvPicture inside = pnv_cuda_input_inside(&s->input, s->d_input);
+    const PnvPicture inside = s->pic.memory == PNV_MEMORY_CUDA ? s->pic : pnv_cuda_input_inside(&s->input, s->d_input);
     PnvCudaFrame *f = &s->frame;
 
     for (int i = 0; i < framing->n_pictures; i++) {
@@ -183,7 +183,7 @@ static cudaError_t upload(Slot *s)
     Pipeline *p = s->pipeline;
 
     trace(s, "");
-    for (int i = 0; i < s->input.n_regions; i++) {
+    for (int i = 0; i < (s->pic.memory == PNV_MEMORY_HOST ? s->input.n_regions : 0); i++) {
         const PnvCudaRegion *r = &s->input.region[i];
         if (r->is_pinned) {
             TRY(p, cudaMemcpy2DAsync(s->d_input + r->offset, r->pitch, r->from, r->stride, r->row_bytes, r->n_rows,
@@ -313,13 +313,40 @@ static cudaError_t finish_on_gpu(Slot *s)
 
 /* ---- The CPU takes over ---- */
 
+/** The slot's picture, which lives on the device, in the slot's memory on the host. */
+static cudaError_t download(Slot *s)
+{
+    cudaError_t e = cudaSuccess;
+
+    for (int i = 0; e == cudaSuccess && i < s->input.n_regions; i++) {
+        const PnvCudaRegion *r = &s->input.region[i];
+        e = cudaMemcpy2D(s->h_input + r->offset, r->pitch, r->from, r->stride, r->row_bytes, r->n_rows,
+                         cudaMemcpyDeviceToHost);
+    }
+    return e;
+}
+
 static void code_on_cpu(Slot *s)
 {
     Pipeline *p = s->pipeline;
     const int index = (int)(s - p->slot);
     char unread[PNV_ERROR_BYTES];
+    PnvPicture pic = s->pic;
 
-    pnv_backend_cpu.stage(p->cpu, index, &s->pic, unread); /* cannot fail */
+    if (pic.memory == PNV_MEMORY_CUDA) {
+        int own = p->device;
+        pnv_cuda_input_plan(&s->input, p->plan, &s->pic);
+        const int is_whole = s->input.is_whole && cudaGetDevice(&own) == cudaSuccess &&
+                             cudaSetDevice(p->device) == cudaSuccess && download(s) == cudaSuccess;
+        leave(p, own);
+        if (!is_whole) {
+            s->state = SLOT_LOST;
+            return;
+        }
+        pic = pnv_cuda_input_inside(&s->input, s->h_input);
+        pic.memory = PNV_MEMORY_HOST;
+    }
+    pnv_backend_cpu.stage(p->cpu, index, &pic, unread); /* cannot fail */
     pnv_backend_cpu.submit(p->cpu, index);
     s->state = SLOT_ON_CPU;
 }
@@ -380,7 +407,7 @@ static PnvStatus cuda_stage(void *impl, int slot, const PnvPicture *pic, char *e
     s->state = SLOT_STAGED;
     if (!atomic_load(&p->is_lost) && enter(p, &own) == cudaSuccess) {
         pnv_cuda_input_plan(&s->input, p->plan, pic);
-        if (find_pinned(s) == cudaSuccess) {
+        if (pic->memory == PNV_MEMORY_HOST && find_pinned(s) == cudaSuccess) {
             for (int i = 0; i < s->input.n_regions; i++)
                 all_pinned &= s->input.region[i].is_pinned;
             s->copy = (PnvBatch){.job = copy_job, .arg = s, .n_jobs = p->copiers ? COPY_THREADS : 1};
@@ -470,8 +497,13 @@ static PnvStatus cuda_take(void *impl, int slot, PnvPacket *packet)
     Slot *s = &p->slot[slot];
 
     pthread_mutex_lock(&s->lock);
-    const PnvStatus status = s->state == SLOT_ON_CPU ? pnv_backend_cpu.take(p->cpu, slot, packet)
-                                                     : take_from_gpu(s, packet);
+    PnvStatus status = PNV_ENODEV;
+    if (s->state == SLOT_LOST)
+        *packet = (PnvPacket){.error = "the frame was in the memory of a device that is lost"};
+    else if (s->state == SLOT_ON_CPU)
+        status = pnv_backend_cpu.take(p->cpu, slot, packet);
+    else
+        status = take_from_gpu(s, packet);
     s->state = SLOT_FREE;
     pthread_mutex_unlock(&s->lock);
     return status;

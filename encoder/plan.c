@@ -347,8 +347,11 @@ PnvStatus pnv_plan_check_picture(const PnvPlan *plan, const PnvPicture *pic, cha
 {
     PnvStatus status = PNV_OK;
 
-    if (pic->memory != PNV_MEMORY_HOST)
-        return refuse(error, "memory %d is not host memory (%d)", (int)pic->memory, PNV_MEMORY_HOST);
+    if (pic->memory == PNV_MEMORY_CUDA && plan->params.backend != PNV_BACKEND_CUDA)
+        return refuse(error, "memory %d is a device's, and the backend is the CPU", (int)pic->memory);
+    if (pic->memory != PNV_MEMORY_HOST && pic->memory != PNV_MEMORY_CUDA)
+        return refuse(error, "memory %d is neither host memory (%d) nor a CUDA device's (%d)", (int)pic->memory,
+                      PNV_MEMORY_HOST, PNV_MEMORY_CUDA);
     if (check_range(error, "interlace", (int)pic->interlace, PNV_PROGRESSIVE, PNV_BOTTOM_FIELD_FIRST) != PNV_OK)
         return PNV_EINVAL;
     if (!plan->framing[pic->interlace].n_pictures)

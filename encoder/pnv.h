@@ -131,7 +131,13 @@ typedef enum PnvCpu {
 
 /** Where the planes of a picture live. */
 typedef enum PnvMemory {
-    PNV_MEMORY_HOST = 0 /**< Ordinary memory. */
+    PNV_MEMORY_HOST = 0, /**< Ordinary memory, page-locked or not. */
+    /**
+     * Memory of the device that the encoder works on; the CUDA backend only. What fills it must have ended, or must have
+     * been waited for by the device. Should CUDA fail, the frame is brought to the host if the device still answers, else
+     * its packet says that it is lost.
+     */
+    PNV_MEMORY_CUDA
 } PnvMemory;
 
 typedef enum PnvLogLevel { PNV_LOG_ERROR = 0, PNV_LOG_WARNING, PNV_LOG_INFO, PNV_LOG_DEBUG } PnvLogLevel;
@@ -267,8 +273,8 @@ PNV_API PnvStatus pnv_send(PnvEncoder *enc, const PnvPicture *pic);
  *
  * @param[out] packet filled in every case but PNV_EMPTY; give it to pnv_packet_release() when done, however long that
  *             is: packets do not take up frames_in_flight.
- * @return PNV_OK; PNV_EMPTY nothing was submitted; PNV_ENOMEM this frame is lost, packet->tag says which, and the
- *         encoder goes on.
+ * @return PNV_OK; PNV_EMPTY nothing was submitted; PNV_ENOMEM or PNV_ENODEV this frame is lost, packet->error says why,
+ *         packet->tag which, and the encoder goes on.
  */
 PNV_API PnvStatus pnv_collect(PnvEncoder *enc, PnvPacket *packet);
 

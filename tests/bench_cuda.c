@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The CUDA backend in numbers, for gpu-check.sh: frames from page-locked and from ordinary memory, beside the rate at
+ * The CUDA backend in numbers, for gpu-check.sh: frames from ordinary, page-locked and device memory, beside the rate at
  * which the same bytes can be copied to the device at all; what the host spends on a frame; and the stages of one.
  *
  *     bench_cuda [WxH ...]     1920x1080 3840x2160 7680x4320 without arguments
@@ -32,8 +32,9 @@ static double seconds(clockid_t clock)
 /* Pictures in memory that the device reads itself, or not. */
 typedef struct Source {
     TestPicture t[N_PICTURES];
-    PnvPicture pic[N_PICTURES];
+    PnvPicture pic[N_PICTURES], on_device[N_PICTURES];
     void *pinned[N_PICTURES];
+    uint8_t *device[N_PICTURES];
     size_t bytes; /* of a frame's samples */
 } Source;
 
@@ -52,6 +53,12 @@ static void source_init(Source *s, const PnvParams *params)
             for (int y = 0; y < params->height; y++, to += row)
                 memcpy(to, (const uint8_t *)s->t[i].pic.plane[c] + y * s->t[i].pic.stride[c], row);
         }
+        CUDA(cudaMalloc((void **)&s->device[i], s->bytes));
+        CUDA(cudaMemcpy(s->device[i], s->pinned[i], s->bytes, cudaMemcpyHostToDevice));
+        s->on_device[i] = s->pic[i];
+        s->on_device[i].memory = PNV_MEMORY_CUDA;
+        for (int c = 0; c < 3; c++)
+            s->on_device[i].plane[c] = s->device[i] + ((const uint8_t *)s->pic[i].plane[c] - (const uint8_t *)s->pinned[i]);
     }
 }
 
@@ -59,6 +66,7 @@ static void source_free(Source *s)
 {
     for (int i = 0; i < N_PICTURES; i++) {
         CUDA(cudaFreeHost(s->pinned[i]));
+        CUDA(cudaFree(s->device[i]));
         test_picture_free(&s->t[i]);
     }
 }
@@ -101,7 +109,14 @@ typedef struct Run {
     double bytes;
 } Run;
 
-static Run run(const PnvParams *params, const Source *s, int is_pinned, int n)
+typedef enum Memory { PAGEABLE, PINNED, DEVICE, N_MEMORIES } Memory;
+
+static const PnvPicture *picture_in(const Source *s, Memory memory, int i)
+{
+    return memory == DEVICE ? &s->on_device[i] : memory == PINNED ? &s->pic[i] : &s->t[i].pic;
+}
+
+static Run run(const PnvParams *params, const Source *s, Memory memory, int n)
 {
     PnvEncoder *enc = open_encoder(params);
     Run r = {0};
@@ -116,7 +131,7 @@ static Run run(const PnvParams *params, const Source *s, int is_pinned, int n)
         }
         if (sent < n && (sent != 0 || collected == 0)) {
             const int i = (sent + N_PICTURES) % N_PICTURES;
-            if (pnv_send(enc, is_pinned ? &s->pic[i] : &s->t[i].pic) == PNV_OK) {
+            if (pnv_send(enc, picture_in(s, memory, i)) == PNV_OK) {
                 sent++;
                 continue;
             }
@@ -192,11 +207,12 @@ static void bench(int width, int height, PnvProfile profile, PnvRateControl mode
     printf("%dx%d %s, %s: the copy of a frame alone takes %.3f ms, %.1f GB/s, %.1f fps at most\n", width, height,
            pnv_profile_name(profile), mode ? "target" : "quantizer 4", 1e3 * copy, 1e-9 * (double)s.bytes / copy, 1 / copy);
     for (int depth = is_quick ? 3 : 1; depth <= (is_quick ? 3 : 4); depth++) {
-        for (int is_pinned = 1; is_pinned >= 0; is_pinned--) {
+        for (int memory = PAGEABLE; memory < N_MEMORIES; memory++) {
+            static const char *const names[N_MEMORIES] = {"pageable", "pinned", "device"};
             params.frames_in_flight = depth;
-            const Run r = run(&params, &s, is_pinned, px > 2e7 ? 60 : px > 4e6 ? 120 : 300);
+            const Run r = run(&params, &s, (Memory)memory, px > 2e7 ? 60 : px > 4e6 ? 120 : 300);
             printf("  depth %d, %-8s %8.1f fps, %6.2f Gpx/s, %5.1f %% of the copy, host %.3f ms, %.0f bytes\n", depth,
-                   is_pinned ? "pinned" : "pageable", 1 / r.wall, 1e-9 * px / r.wall, 100 * copy / r.wall, 1e3 * r.host,
+                   names[memory], 1 / r.wall, 1e-9 * px / r.wall, 100 * copy / r.wall, 1e3 * r.host,
                    r.bytes);
         }
     }

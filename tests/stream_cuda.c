@@ -307,6 +307,61 @@ static void test_pinned(void)
     test_picture_free(&t);
 }
 
+/* A picture on the device: no copy at all; and what becomes of it where CUDA fails. */
+static void test_device_memory(void)
+{
+    PnvParams params = make_params(PNV_PROFILE_HQ, 131, 98, 10);
+    TestPicture t;
+    uint8_t *device = NULL;
+    PnvPacket packet;
+    Stream s = {.params = params};
+
+    test_picture_init(&t, &params, FILL_NATURAL, 4);
+    TestFrame want = test_encode(&params, &t);
+    REQUIRE(cudaMalloc((void **)&device, 3 * 64000) == cudaSuccess, "device memory");
+    PnvPicture pic = t.pic;
+    pic.memory = PNV_MEMORY_CUDA;
+    for (int c = 0; c < 3; c++) {
+        const size_t stride = c == 1 ? 390 : 512; /* pairs are aligned, or not */
+        pic.plane[c] = device + 64000 * c + 2 * c;
+        pic.stride[c] = (ptrdiff_t)stride;
+        REQUIRE(cudaMemcpy2D(device + 64000 * c + 2 * c, stride, t.pic.plane[c], (size_t)t.pic.stride[c],
+                             (size_t)t.width[c] * 2, (size_t)params.height, cudaMemcpyHostToDevice) == cudaSuccess, "copy");
+    }
+    for (int fault = 0; fault < 4; fault++) {
+        PnvEncoder *enc = stream_open(&s);
+        REQUIRE(enc, "open: %s", s.warning);
+        hostcuda_clear_calls();
+        if (fault == 1) /* once: the picture is brought to the host */
+            hostcuda_fail("cudaEventSynchronize", 1, 0, cudaSuccess);
+        if (fault >= 2) /* for good, while queueing and while waiting: it is lost, and said to be */
+            hostcuda_fail(fault == 2 ? "cudaMemsetAsync" : "cudaEventSynchronize", 1, 1, cudaErrorIllegalAddress);
+        REQUIRE(pnv_send(enc, &pic) == PNV_OK, "send: %s", pnv_error(enc));
+        const PnvStatus status = pnv_collect(enc, &packet);
+        if (fault < 2) {
+            CHECK(status == PNV_OK && same_frame(&want, &(TestFrame){(uint8_t *)packet.data, packet.size}),
+                  "fault %d: status %d, or other bytes", fault, (int)status);
+        } else {
+            CHECK(status == PNV_ENODEV && packet.error && !packet.data && packet.tag == pic.tag, "fault %d: status %d",
+                  fault, (int)status);
+        }
+        CHECK(fault || hostcuda_calls("cudaMemcpyAsync") + hostcuda_calls("cudaMemcpy2DAsync") == 0, "it was copied");
+        CHECK(s.n_warnings == (fault > 0), "fault %d: %d warnings", fault, s.n_warnings);
+        pnv_packet_release(&packet);
+        if (fault == 1) { /* from now on it comes by the host each time */
+            REQUIRE(pnv_send(enc, &pic) == PNV_OK && pnv_collect(enc, &packet) == PNV_OK, "after a failure");
+            CHECK(same_frame(&want, &(TestFrame){(uint8_t *)packet.data, packet.size}), "after a failure: other bytes");
+            pnv_packet_release(&packet);
+        }
+        hostcuda_fail(NULL, 0, 0, cudaSuccess);
+        hostcuda_lose_device(cudaSuccess);
+        pnv_close(&enc);
+    }
+    CHECK(cudaFree(device) == cudaSuccess, "free");
+    free(want.data);
+    test_picture_free(&t);
+}
+
 /* Each call of the runtime fails, once and from then on; the result is the same every time. */
 static void test_fault_sweep(void)
 {
@@ -442,6 +497,7 @@ int main(int argc, char **argv)
 #ifdef PNV_CUDA_EMULATED
     test_steady_state();
     test_pinned();
+    test_device_memory();
     test_devices();
     test_no_device();
     test_fault_sweep();
