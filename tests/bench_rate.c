@@ -277,8 +277,8 @@ static void compare_profile(const Goals *goals)
         }
         expect("SSIM worst", ssim.least, 0);
         expect("over constant quantizer, mean", mean(&constant), 1.3);
-        /* The aim is 0.5. One easy frame is at quantizer 1 and 65 dB, where 10 bits are the limit of both. */
-        expect("over constant quantizer, worst", constant.least, 0.25);
+        /* Missed so far by one easy frame, 0.31: at quantizer 1 and 65 dB, rounding to 10 bits limits both. */
+        expect("over constant quantizer, worst", constant.least, 0.5);
         expect("optimal, mean", mean(&optimal_ks), 3.1);
         expect("over nearest, mean", mean(&nearest), 0.9);
     }
