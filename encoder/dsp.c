@@ -24,6 +24,7 @@ void pnv_dsp_init(PnvDsp *dsp, PnvCpu cpu)
         .alpha_fetch = pnv_alpha_fetch_c,
         .alpha_bits = pnv_alpha_bits_c,
         .alpha_write = pnv_alpha_write_c,
+        .interpolate = pnv_interpolate_c,
     };
     if (cpu == PNV_CPU_AUTO)
         cpu = pnv_cpu_best();

@@ -9,6 +9,7 @@
 #include "alpha.h"
 #include "fetch.h"
 #include "forward.h"
+#include "interpolate.h"
 #include "quant.h"
 #include "rate.h"
 #include "transform.h"
@@ -32,6 +33,8 @@ typedef struct PnvDsp {
     size_t (*alpha_bits)(const uint16_t *value, int n, int bits);                      /**< pnv_alpha_bits_c() */
     size_t (*alpha_write)(uint8_t *dst, size_t capacity, const uint16_t *value, int n,
                           int bits);                                                   /**< pnv_alpha_write_c() */
+    void (*interpolate)(uint16_t *dst, const uint16_t *const row[6], int fx, int fy, int n,
+                        int max);                                                      /**< pnv_interpolate_c() */
 } PnvDsp;
 
 /** The fastest variants up to a level that pnv_cpu_has(); auto means the best. What has none stays C. */
