@@ -13,6 +13,8 @@ void pnv_dsp_init(PnvDsp *dsp, PnvCpu cpu)
 {
     *dsp = (PnvDsp){
         .fetch = pnv_fetch_c,
+        .color_row = pnv_color_row_c,
+        .decimate_row = pnv_decimate_row_c,
         .transform = pnv_transform_c,
         .forward = pnv_forward_c,
         .quant = {[PNV_ROUNDING_DEAD_ZONE] = pnv_quant_dead_zone_c,

@@ -7,6 +7,8 @@
 #include <stdint.h>
 
 #include "alpha.h"
+#include "color.h"
+#include "decimate.h"
 #include "fetch.h"
 #include "forward.h"
 #include "interpolate.h"
@@ -17,6 +19,9 @@
 /** Belongs to an encoder, not to the process. Every variant gives the bytes of its definition, named beside it. */
 typedef struct PnvDsp {
     void (*fetch)(int16_t *dst, const PnvPlane *plane, int x0, int y0, int width); /**< pnv_fetch_c() */
+    void (*color_row)(int16_t *y, int16_t *cb, int16_t *cr, const uint16_t *r, const uint16_t *g, const uint16_t *b,
+                      const PnvColor *color, int n);                                   /**< pnv_color_row_c() */
+    void (*decimate_row)(int16_t *dst, const int16_t *src, int n);                     /**< pnv_decimate_row_c() */
     void (*transform)(int16_t *coef, const int16_t *samples, ptrdiff_t stride, PnvBlockOrder order, int n_mb,
                       const uint8_t scan[64]);                                         /**< pnv_transform_c() */
     void (*forward)(int16_t *level, const PnvPlane *plane, int x0, int y0, PnvBlockOrder order, int n_mb,

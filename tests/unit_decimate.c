@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* 4:4:4 -> 4:2:2: the filter as written, its response, constants kept, no shift in place, nothing else read. */
+#include <math.h>
+
+#include "check.h"
+#include "decimate.h"
+
+static uint32_t random_32(void)
+{
+    static uint32_t s = 1;
+
+    s ^= s << 13;
+    s ^= s >> 17;
+    s ^= s << 5;
+    return s;
+}
+
+static int expected(const int16_t *s)
+{
+    static const int tap[7] = {-1, 0, 9, 16, 9, 0, -1};
+    double sum = 0;
+
+    for (int i = 0; i < 7; i++)
+        sum += tap[i] * s[i - 3] / 32.0;
+    return (int)fmin(fmax(floor(sum + 0.5), -8192), 8191);
+}
+
+/* Memory that ends with the last sample that may be read. */
+static void test_row(int n, int kind)
+{
+    const size_t n_src = (size_t)(2 * n + 5);
+    int16_t *memory = malloc(n_src * sizeof *memory), *dst = malloc((size_t)n * sizeof *dst);
+
+    REQUIRE(memory && dst, "memory");
+    for (size_t i = 0; i < n_src; i++)
+        memory[i] = (int16_t)(kind == 0 ? (int)(random_32() & 16383) - 8192 : random_32() & 1 ? 8191 : -8192);
+    pnv_decimate_row_c(dst, memory + 3, n);
+    for (int i = 0; i < n; i++) {
+        const int want = expected(memory + 3 + 2 * i);
+        CHECK(dst[i] == want, "%d samples, at %d: %d, not %d", n, i, dst[i], want);
+    }
+    free(memory);
+    free(dst);
+}
+
+static void test_constants(void)
+{
+    for (int v = -8192; v <= 8191; v++) {
+        const int16_t s[7] = {(int16_t)v, (int16_t)v, (int16_t)v, (int16_t)v, (int16_t)v, (int16_t)v, (int16_t)v};
+        CHECK(pnv_decimate_sample(s + 3) == v, "constant %d", v);
+    }
+}
+
+/* A cubic curve keeps its value in place, which a filter that shifts or blurs, as (1 2 1) / 4 does, would not give. */
+static void test_cubic(void)
+{
+    for (int x = -17; x <= 17; x++) {
+        int16_t s[7];
+        for (int i = 0; i < 7; i++)
+            s[i] = (int16_t)((x + i - 3) * (x + i - 3) * (x + i - 3));
+        CHECK(pnv_decimate_sample(s + 3) == s[3], "cube of %d: %d", x, pnv_decimate_sample(s + 3));
+    }
+}
+
+/* What 4:2:2 cannot hold would come back as a false constant. */
+static void test_highest_frequency(void)
+{
+    for (int v = -8192; v <= 8191; v++) {
+        int16_t s[7];
+        for (int i = 0; i < 7; i++)
+            s[i] = (int16_t)(i & 1 ? v : -1 - v);
+        CHECK(abs(pnv_decimate_sample(s + 3)) <= 1, "%d and %d in turn: %d", v, -1 - v, pnv_decimate_sample(s + 3));
+    }
+}
+
+int main(void)
+{
+    for (int n = 1; n <= 70; n++) {
+        for (int round = 0; round < 20; round++)
+            test_row(n, round % 2);
+    }
+    test_constants();
+    test_cubic();
+    test_highest_frequency();
+    CHECK_END();
+}
