@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "encode.h"
+#include "hostmem.h"
 #include "input.h"
 #include "kernels.h"
 #include "packet.h"
@@ -70,6 +71,8 @@ struct Pipeline {
     size_t headers_at;        /* of d_tables */
     PnvThreadpool *copiers;   /* for large frames, else NULL */
     PnvPacketPool *packets;
+    PnvHostPool *host;        /* page-locked memory */
+    atomic_ullong n_staging_copies, n_packet_copies, n_cpu_fallback;
     Slot slot[PNV_MAX_FRAMES_IN_FLIGHT];
     int n_slots;
 };
@@ -183,6 +186,8 @@ static cudaError_t upload(Slot *s)
     Pipeline *p = s->pipeline;
 
     trace(s, "");
+    if (s->pic.memory == PNV_MEMORY_CUDA && s->pic.cuda_event)
+        TRY(p, cudaStreamWaitEvent(s->stream, s->pic.cuda_event, 0));
     for (int i = 0; i < (s->pic.memory == PNV_MEMORY_HOST ? s->input.n_regions : 0); i++) {
         const PnvCudaRegion *r = &s->input.region[i];
         if (r->is_pinned) {
@@ -346,6 +351,7 @@ static void code_on_cpu(Slot *s)
         pic = pnv_cuda_input_inside(&s->input, s->h_input);
         pic.memory = PNV_MEMORY_HOST;
     }
+    atomic_fetch_add(&p->n_cpu_fallback, 1);
     pnv_backend_cpu.stage(p->cpu, index, &pic, unread); /* cannot fail */
     pnv_backend_cpu.submit(p->cpu, index);
     s->state = SLOT_ON_CPU;
@@ -417,6 +423,7 @@ static PnvStatus cuda_stage(void *impl, int slot, const PnvPicture *pic, char *e
             } else if (!all_pinned) {
                 copy_job(s, 0, 0);
             }
+            atomic_fetch_add(&p->n_staging_copies, !all_pinned);
         }
         leave(p, own);
     }
@@ -479,6 +486,7 @@ static PnvStatus take_from_gpu(Slot *s, PnvPacket *packet)
         return PNV_ENOMEM;
     }
     memcpy(data, s->h_frame, r->frame_bytes);
+    atomic_fetch_add(&s->pipeline->n_packet_copies, 1);
     const PnvRateReport report = {
         .n_slices = s->frame.n_slices,
         .n_coded = r->n_coded,
@@ -508,6 +516,50 @@ static PnvStatus cuda_take(void *impl, int slot, PnvPacket *packet)
     pthread_mutex_unlock(&s->lock);
     return status;
 }
+
+/* ---- Page-locked memory ---- */
+
+static int pin(void *opaque, void *memory, size_t bytes)
+{
+    Pipeline *p = opaque;
+    int own;
+
+    if (atomic_load(&p->is_lost) || enter(p, &own) != cudaSuccess)
+        return 0;
+    const cudaError_t e = cudaHostRegister(memory, bytes, cudaHostRegisterPortable | cudaHostRegisterMapped);
+    leave(p, own);
+    return e == cudaSuccess;
+}
+
+static void unpin(void *opaque, void *memory)
+{
+    Pipeline *p = opaque;
+    int own;
+
+    const cudaError_t e = cudaGetDevice(&own);
+    (void)cudaSetDevice(p->device);
+    (void)cudaHostUnregister(memory);
+    if (e == cudaSuccess)
+        leave(p, own);
+}
+
+static void *cuda_host_alloc(void *impl, size_t bytes, int *is_pinned)
+{
+    Pipeline *p = impl;
+
+    return pnv_host_pool_alloc(p->host, bytes, is_pinned);
+}
+
+static void cuda_stats(const void *impl, PnvStats *stats)
+{
+    const Pipeline *p = impl;
+
+    stats->n_staging_copies = atomic_load(&p->n_staging_copies);
+    stats->n_packet_copies = atomic_load(&p->n_packet_copies);
+    stats->n_cpu_fallback = atomic_load(&p->n_cpu_fallback);
+}
+
+/* ---- Closing ---- */
 
 static void close_slot(Slot *s)
 {
@@ -539,6 +591,7 @@ static void cuda_close(void *impl)
     (void)cudaFree(p->d_tables);
     if (e == cudaSuccess)
         leave(p, own);
+    pnv_host_pool_close(p->host);
     pnv_threadpool_delete(p->copiers);
     pnv_packet_pool_unref(p->packets);
     pnv_backend_cpu.close(p->cpu);
@@ -732,7 +785,8 @@ static cudaError_t open_device(Pipeline *p)
 static int open_host(Pipeline *p, char *error)
 {
     p->packets = pnv_packet_pool_new();
-    if (!p->packets || pnv_backend_cpu.open(&p->cpu, p->plan, error) != PNV_OK)
+    p->host = pnv_host_pool_new((PnvHostPins){.pin = pin, .unpin = unpin, .opaque = p});
+    if (!p->packets || !p->host || pnv_backend_cpu.open(&p->cpu, p->plan, error) != PNV_OK)
         return -1;
     if (p->plan->params.threads > 1 && pnv_cuda_input_bound(p->plan) >= PARALLEL_COPY)
         p->copiers = pnv_threadpool_new(COPY_THREADS); /* without them one thread copies */
@@ -801,5 +855,7 @@ const PnvBackendOps pnv_backend_cuda = {
     .submit = cuda_submit,
     .wait = cuda_wait,
     .take = cuda_take,
+    .host_alloc = cuda_host_alloc,
+    .stats = cuda_stats,
     .close = cuda_close,
 };

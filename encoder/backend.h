@@ -28,6 +28,12 @@ typedef struct PnvBackendOps {
     /** After wait: hand over the packet, failed or not, and free the slot. */
     PnvStatus (*take)(void *impl, int slot, PnvPacket *packet);
 
+    /** As pnv_host_alloc(). NULL: ordinary memory. */
+    void *(*host_alloc)(void *impl, size_t bytes, int *is_pinned);
+
+    /** Fill in what it counts; the rest is zero. Any thread. NULL: nothing. */
+    void (*stats)(const void *impl, PnvStats *stats);
+
     /** All submitted slots were waited for. Not-taken packets are released. NULL is ignored. */
     void (*close)(void *impl);
 } PnvBackendOps;

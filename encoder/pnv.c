@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "backend.h"
+#include "hostmem.h"
 #if PNV_HAVE_CUDA /* from meson.build */
 #include "pipeline.h"
 #endif
@@ -23,6 +24,7 @@ struct PnvEncoder {
      * flight; n_in_flight passes slots between the two. */
     int next_in, next_out, staged;
     atomic_int n_in_flight;
+    atomic_ullong n_frames; /* collected */
     void *tags[PNV_MAX_FRAMES_IN_FLIGHT];
 };
 
@@ -174,6 +176,7 @@ PnvStatus pnv_collect(PnvEncoder *enc, PnvPacket *packet)
     packet->tag = enc->tags[slot];
     enc->next_out = (slot + 1) % enc->plan.params.frames_in_flight;
     atomic_fetch_sub(&enc->n_in_flight, 1);
+    atomic_fetch_add(&enc->n_frames, 1);
     return status;
 }
 
@@ -199,6 +202,20 @@ void pnv_close(PnvEncoder **enc_at)
     pnv_plan_close(&enc->plan);
     free(enc);
     *enc_at = NULL;
+}
+
+void *pnv_host_alloc(PnvEncoder *enc, size_t bytes, int *is_pinned)
+{
+    if (!enc->backend->host_alloc)
+        return pnv_host_pool_alloc(NULL, bytes, is_pinned);
+    return enc->backend->host_alloc(enc->impl, bytes, is_pinned);
+}
+
+void pnv_stats(const PnvEncoder *enc, PnvStats *stats)
+{
+    *stats = (PnvStats){.n_frames = atomic_load(&enc->n_frames)};
+    if (enc->backend->stats)
+        enc->backend->stats(enc->impl, stats);
 }
 
 size_t pnv_packet_bound(const PnvParams *params)

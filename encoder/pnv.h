@@ -33,8 +33,9 @@
  * @endcode
  *
  * Threads: pnv_stage(), pnv_submit(), pnv_send() and pnv_drain() belong to one thread at a time, pnv_collect() to one
- * thread at a time; the two may be different threads and run at once. pnv_packet_release() may be called from any
- * thread, also after pnv_close(). Different encoders are independent of each other.
+ * thread at a time; the two may be different threads and run at once. pnv_host_alloc() and pnv_stats() may be called from
+ * any thread, pnv_packet_release() and pnv_host_free() also after pnv_close(). Different encoders are independent of each
+ * other.
  */
 #ifndef PNV_H
 #define PNV_H
@@ -133,9 +134,9 @@ typedef enum PnvCpu {
 typedef enum PnvMemory {
     PNV_MEMORY_HOST = 0, /**< Ordinary memory, page-locked or not. */
     /**
-     * Memory of the device that the encoder works on; the CUDA backend only. What fills it must have ended, or must have
-     * been waited for by the device. Should CUDA fail, the frame is brought to the host if the device still answers, else
-     * its packet says that it is lost.
+     * Memory of the device that the encoder works on; the CUDA backend only. What fills it must have ended, or
+     * PnvPicture.cuda_event must say when it does. Should CUDA fail, the frame is brought to the host if the device still
+     * answers, else its packet says that it is lost.
      */
     PNV_MEMORY_CUDA
 } PnvMemory;
@@ -186,6 +187,12 @@ typedef struct PnvParams {
 
     PnvBackend backend;   /**< Default auto. */
     int cuda_device_id;   /**< Which GPU, as CUDA counts them. Default 0: the first. */
+    /**
+     * A CUcontext to work in: all of the encoder's CUDA objects belong to it, and cuda_device_id is then its device's.
+     * Default NULL: the one that is current at pnv_open(), if it is on cuda_device_id, else the primary context of that
+     * device. It must live until pnv_close(): one that the application destroys before counts as a failure of CUDA.
+     */
+    void *cuda_context;
     PnvCpu cpu;           /**< Default auto. PNV_ENODEV where this machine lacks what is asked for. */
     int threads;          /**< CPU threads, 1..PNV_MAX_THREADS. Default 0: as many as this process may run on. */
     int frames_in_flight; /**< Frames the encoder may hold, 1..PNV_MAX_FRAMES_IN_FLIGHT. Default 1 (CPU), 3 (GPU). */
@@ -211,6 +218,11 @@ typedef struct PnvPicture {
      */
     const void *bottom[4];
     PnvMemory memory;       /**< Default host. */
+    /**
+     * For PNV_MEMORY_CUDA: a CUevent or cudaEvent_t, recorded behind what fills the planes; the device waits for it, the
+     * host does not. It must live until the packet is collected. Default NULL: the planes are complete.
+     */
+    void *cuda_event;
     void *tag;              /**< Returned untouched with the packet. */
 } PnvPicture;
 
@@ -292,6 +304,31 @@ PNV_API void pnv_close(PnvEncoder **enc);
 
 /** Text of the last failed pnv_stage(), pnv_submit() or pnv_send(), for the thread that called it; "" before. */
 PNV_API const char *pnv_error(const PnvEncoder *enc);
+
+/**
+ * Memory for pictures that the device reads by itself: planes in it are not copied by the CPU. It is ordinary memory,
+ * page-locked until pnv_close(), and can be read and written until it is freed, whatever becomes of encoder, context and
+ * device.
+ *
+ * @param[out] is_pinned NULL, or 1; 0 where it is not page-locked, because the encoder works without CUDA or the system
+ *                       has no more of it: then it costs a copy and is as good otherwise.
+ * @return at least bytes, 4096-byte aligned, contents undefined, for pnv_host_free(); NULL without memory.
+ */
+PNV_API void *pnv_host_alloc(PnvEncoder *enc, size_t bytes, int *is_pinned);
+
+/** Free such memory. No picture in flight may use it. Any thread, also after pnv_close(). NULL is ignored. */
+PNV_API void pnv_host_free(void *memory);
+
+/** What happened since pnv_open(). */
+typedef struct PnvStats {
+    uint64_t n_frames;         /**< Collected, lost ones included. */
+    uint64_t n_staging_copies; /**< Frames that the CPU copied into page-locked memory, in whole or in part. */
+    uint64_t n_packet_copies;  /**< Packets that were copied to ordinary memory. */
+    uint64_t n_cpu_fallback;   /**< Frames that CUDA was to code and the CPU did. */
+} PnvStats;
+
+/** Any thread; frames that are being coded may be counted in part. */
+PNV_API void pnv_stats(const PnvEncoder *enc, PnvStats *stats);
 
 /** Largest packet, in bytes, that these parameters can give; real ones are 5 to 20 times smaller. 0 if refused. */
 PNV_API size_t pnv_packet_bound(const PnvParams *params);

@@ -273,8 +273,8 @@ static void test_steady_state(void)
     stream_free(&s);
 }
 
-/* A picture in page-locked memory is not copied on the host. */
-static void test_pinned(void)
+/* A picture in page-locked memory is not copied on the host; in the library's own it is that until the encoder closes. */
+static void test_pinned(int is_ours)
 {
     PnvParams params = make_params(PNV_PROFILE_HQ, 130, 98, 10);
     TestPicture t;
@@ -284,7 +284,15 @@ static void test_pinned(void)
 
     test_picture_init(&t, &params, FILL_NATURAL, 4);
     TestFrame want = test_encode(&params, &t);
-    REQUIRE(cudaHostAlloc(&pinned, 3 * 64000, cudaHostAllocDefault) == cudaSuccess, "pinned memory");
+    PnvEncoder *enc = stream_open(&s);
+    REQUIRE(enc, "open: %s", s.warning);
+    if (is_ours) {
+        int is_pinned = 0;
+        pinned = pnv_host_alloc(enc, 3 * 64000, &is_pinned);
+        CHECK(pinned && is_pinned, "pinned memory");
+    } else {
+        REQUIRE(cudaHostAlloc(&pinned, 3 * 64000, cudaHostAllocDefault) == cudaSuccess, "pinned memory");
+    }
     PnvPicture pic = t.pic;
     for (int c = 0; c < 3; c++) {
         uint8_t *to = (uint8_t *)pinned + 64000 * c;
@@ -294,15 +302,24 @@ static void test_pinned(void)
         pic.plane[c] = to;
         pic.stride[c] = 512;
     }
-    PnvEncoder *enc = stream_open(&s);
-    REQUIRE(enc, "open: %s", s.warning);
     hostcuda_clear_calls();
     REQUIRE(pnv_send(enc, &pic) == PNV_OK && pnv_collect(enc, &packet) == PNV_OK, "encode");
     CHECK(same_frame(&want, &(TestFrame){(uint8_t *)packet.data, packet.size}), "pinned: other bytes");
     CHECK(hostcuda_calls("cudaMemcpy2DAsync") == 3 && hostcuda_calls("cudaMemcpyAsync") == 0, "pinned memory was copied");
     pnv_packet_release(&packet);
+    PnvStats stats;
+    pnv_stats(enc, &stats);
+    CHECK(stats.n_frames == 1 && stats.n_staging_copies == 0, "%d staging copies", (int)stats.n_staging_copies);
+    REQUIRE(pnv_send(enc, &t.pic) == PNV_OK && pnv_collect(enc, &packet) == PNV_OK, "encode");
+    pnv_packet_release(&packet);
+    pnv_stats(enc, &stats);
+    CHECK(stats.n_frames == 2 && stats.n_staging_copies == 1, "%d staging copies", (int)stats.n_staging_copies);
     pnv_close(&enc);
-    CHECK(cudaFreeHost(pinned) == cudaSuccess, "free");
+    if (is_ours)
+        pnv_host_free(pinned);
+    else
+        CHECK(cudaFreeHost(pinned) == cudaSuccess, "free");
+    CHECK(alive() == 0, "%lu objects of the runtime are left", alive());
     free(want.data);
     test_picture_free(&t);
 }
@@ -392,6 +409,10 @@ static void test_fault_sweep(void)
                     CHECK(s.n_warnings <= 1, "%s: %d warnings", name, s.n_warnings);
                     CHECK(!s.n_warnings || strstr(s.warning, "CUDA failed: "), "%s: %s", name, s.warning);
                     n_told += s.n_warnings;
+                    PnvStats stats;
+                    pnv_stats(enc, &stats);
+                    CHECK(stats.n_frames == N_PICTURES && (stats.n_cpu_fallback > 0) == (s.n_warnings > 0),
+                          "%s: %d by the CPU", name, (int)stats.n_cpu_fallback);
                     pnv_close(&enc);
                 } else { /* while it opens, it says why, and the caller takes the CPU */
                     CHECK(n <= n_open && strstr(s.warning, "CUDA"), "%s: open: %s", name, s.warning);
@@ -496,7 +517,8 @@ int main(int argc, char **argv)
     test_in_flight();
 #ifdef PNV_CUDA_EMULATED
     test_steady_state();
-    test_pinned();
+    test_pinned(0);
+    test_pinned(1);
     test_device_memory();
     test_devices();
     test_no_device();

@@ -489,7 +489,19 @@ static void test_memory(void)
     OK(cudaPointerGetAttributes(&attributes, host + 50));
     CHECK(attributes.type == cudaMemoryTypeHost, "type %d", (int)attributes.type);
     GIVES(cudaErrorHostMemoryAlreadyRegistered, cudaHostRegister(host + 10, 4, cudaHostRegisterDefault));
+    hostcuda_set_strict(0);
+    GIVES(cudaErrorInvalidValue, cudaHostGetDevicePointer((void **)&h_data, host, 0)); /* it is not mapped */
+    GIVES(cudaErrorHostMemoryNotRegistered, cudaHostUnregister(host + 1));
     OK(cudaHostUnregister(host));
+    GIVES(cudaErrorHostMemoryNotRegistered, cudaHostUnregister(host));
+    GIVES(cudaErrorInvalidValue, cudaHostRegister(d_data, 50, cudaHostRegisterDefault));
+    GIVES(cudaErrorInvalidValue, cudaHostRegister(host, 50, 0x80));
+    hostcuda_set_strict(1);
+    OK(cudaHostRegister(host + 40, 10, cudaHostRegisterMapped));
+    GIVES(cudaErrorHostMemoryAlreadyRegistered, cudaHostRegister(host, 100, cudaHostRegisterMapped)); /* around it */
+    OK(cudaHostGetDevicePointer((void **)&h_data, host + 40, 0));
+    OK(cudaHostUnregister(host + 40));
+    cudaGetLastError();
 
     /* rows, in both directions; and a kernel that stores into mapped memory */
     OK(cudaHostAlloc((void **)&h_data, 4 * 128, cudaHostAllocMapped));

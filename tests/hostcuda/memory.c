@@ -231,14 +231,31 @@ cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned int flags)
     cudaError_t error = hostcuda_enter(__func__);
     if (!error && (!pointer || !bytes))
         error = cudaErrorInvalidValue;
-    if (!error && (hostcuda_find_block(pointer) || hostcuda_find_block((char *)pointer + bytes - 1)))
-        error = cudaErrorHostMemoryAlreadyRegistered;
+    if (!error && flags & ~(unsigned)(cudaHostRegisterPortable | cudaHostRegisterMapped))
+        error = hostcuda_misuse(cudaErrorInvalidValue, "flags %#x", flags);
+    const char *begin = pointer, *end = begin + bytes;
+    for (const Block *b = hostcuda.blocks; b && !error; b = b->next) {
+        if (begin >= b->base + b->bytes || end <= b->base)
+            continue;
+        if (b->kind == BLOCK_DEVICE)
+            error = hostcuda_misuse(cudaErrorInvalidValue, "%p is device memory", pointer);
+        else
+            error = cudaErrorHostMemoryAlreadyRegistered;
+    }
     if (!error)
         block_add(BLOCK_REGISTERED, NULL, pointer, bytes, flags);
     return hostcuda_leave(error);
 }
 
-/* Under unified addressing page-locked memory has one address; that it is asked for is a matter of style. */
+/* Registered memory is its context's alone unless it was registered as portable. */
+static bool is_known_here(const Block *block)
+{
+    return block->kind != BLOCK_REGISTERED || block->flags & cudaHostRegisterPortable ||
+           block->context == hostcuda_current_context();
+}
+
+/* Under unified addressing page-locked memory has one address; that it is asked for is a matter of style, but registered
+ * memory must be meant for it. */
 cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned int flags)
 {
     (void)flags;
@@ -248,6 +265,10 @@ cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned int fla
         *device = host;
         if (!block || block->kind == BLOCK_DEVICE)
             error = hostcuda_misuse(cudaErrorInvalidValue, "%p is not page-locked host memory", host);
+        else if (block->kind == BLOCK_REGISTERED && !(block->flags & cudaHostRegisterMapped))
+            error = hostcuda_misuse(cudaErrorInvalidValue, "%p was registered without cudaHostRegisterMapped", host);
+        else if (!is_known_here(block))
+            error = hostcuda_misuse(cudaErrorInvalidValue, "%p was registered by another context", host);
     }
     return hostcuda_leave(error);
 }
@@ -272,7 +293,7 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, c
         attributes->type = cudaMemoryTypeUnregistered;
         attributes->device = -2;
         attributes->hostPointer = (void *)pointer;
-        if (block) {
+        if (block && is_known_here(block)) {
             const bool device = block->kind == BLOCK_DEVICE;
             attributes->type = device ? cudaMemoryTypeDevice : cudaMemoryTypeHost;
             attributes->device = block->context->device;
