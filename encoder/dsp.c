@@ -44,6 +44,7 @@ void pnv_dsp_init(PnvDsp *dsp, PnvCpu cpu)
         dsp->alpha_fetch = pnv_alpha_fetch_avx2;
         dsp->alpha_bits = pnv_alpha_bits_avx2;
         dsp->alpha_write = pnv_alpha_write_avx2;
+        dsp->interpolate = pnv_interpolate_avx2;
     }
     if (cpu == PNV_CPU_AVX512) {
         dsp->fetch = pnv_fetch_avx512;
