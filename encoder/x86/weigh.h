@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The sequential part of pnv_quant_optimal_c(), for the x86 variants: optimal.h is the definition.
+ * The sequential part of pnv_quant_optimal_c(), for AVX-512: optimal.h is the definition.
  *
  * Vectors list the nonzero levels and how many bits each has to save; then one pass goes over the list. What it
  * carries from symbol to symbol, the place of the one before and the codebooks it selects, is a chain of dependent
