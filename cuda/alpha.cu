@@ -32,7 +32,7 @@ static __device__ __forceinline__ void load_values(AlphaUnit *u, const PnvCudaFr
     for (int i = (int)threadIdx.x; i < n; i += UNIT_THREADS) {
         const int x = x0 + i % width, y = y0 + i / width;
         const int column = x < plane.width ? x : plane.width - 1, row = y < plane.height ? y : plane.height - 1;
-        const int a = pnv_sample_load(plane.data + row * plane.stride, plane.step, plane.depth, column);
+        const int a = pnv_plane_load(&plane, plane.data + row * plane.stride, column);
         u->value[i] = pnv_sample_alpha(a, plane.depth, f.alpha_bits);
     }
 }

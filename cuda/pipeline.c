@@ -686,7 +686,7 @@ static void describe_settings(PnvCudaFrame *f, const PnvPlan *plan)
 {
     const PnvParams *params = &plan->params;
 
-    f->chroma = params->chroma;
+    f->chroma = plan->chroma;
     f->alpha_bits = params->alpha_bits;
     f->rounding = params->rounding;
     f->quantizer = params->quantizer;
@@ -803,6 +803,9 @@ static PnvStatus cuda_open(void **impl, PnvPlan *plan, char *error)
     *impl = NULL;
     if (status != PNV_OK)
         return status;
+    if (pnv_convert_applies(&plan->conversion, 0) || pnv_convert_applies(&plan->conversion, 1) || params->packing ||
+        params->shift[0])
+        return no_device(error, "CUDA: the input's samples need unpacking or conversion, which only the cpu backend does");
     if (!params->frames_in_flight)
         params->frames_in_flight = DEFAULT_FRAMES_IN_FLIGHT;
     Pipeline *p = calloc(1, sizeof *p);

@@ -61,8 +61,8 @@ static __device__ __forceinline__ void load_columns(int16_t in[16], const PnvCud
         for (int r = 0; r < 8; r++) {
             const int row = y + r < plane.height ? y + r : plane.height - 1;
             const uint8_t *at = plane.data + row * plane.stride;
-            s[2 * r] = pnv_sample_load(at, plane.step, depth, x0);
-            s[2 * r + 1] = pnv_sample_load(at, plane.step, depth, x1);
+            s[2 * r] = pnv_plane_load(&plane, at, x0);
+            s[2 * r + 1] = pnv_plane_load(&plane, at, x1);
         }
     }
 #pragma unroll

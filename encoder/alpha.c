@@ -10,15 +10,12 @@
 void pnv_alpha_fetch_c(uint16_t *dst, const PnvPlane *plane, int bits, int x0, int y0, int width)
 {
     assert(x0 < plane->width && y0 < plane->height);
-    const int n_cols = plane->width - x0 < width ? plane->width - x0 : width;
     const int n_rows = plane->height - y0 < 16 ? plane->height - y0 : 16;
 
     for (int y = 0; y < n_rows; y++, dst += width) {
-        const uint8_t *row = plane->data + (ptrdiff_t)(y0 + y) * plane->stride + (ptrdiff_t)x0 * plane->step;
-        for (int x = 0; x < n_cols; x++)
-            dst[x] = pnv_sample_alpha(pnv_sample_load(row, plane->step, plane->depth, x), plane->depth, bits);
-        for (int x = n_cols; x < width; x++)
-            dst[x] = dst[n_cols - 1];
+        pnv_load_c(dst, plane, x0, y0 + y, width);
+        for (int x = 0; x < width; x++)
+            dst[x] = pnv_sample_alpha(dst[x], plane->depth, bits);
     }
     for (int y = n_rows; y < 16; y++, dst += width)
         memcpy(dst, dst - width, (size_t)width * sizeof *dst);

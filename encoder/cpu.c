@@ -98,7 +98,7 @@ static int bands_per_picture(const PnvPlan *plan, const PnvFraming *f)
 static size_t row_bound(const PnvPlan *plan)
 {
     const PnvGrid *grid = &plan->framing[0].picture[0].grid;
-    return pnv_slice_bound(plan->params.chroma, plan->params.alpha_bits, grid->mbs_per_slice) *
+    return pnv_slice_bound(plan->chroma, plan->params.alpha_bits, grid->mbs_per_slice) *
            (size_t)grid->slices_per_row;
 }
 
@@ -139,7 +139,8 @@ static void walk_to(Walk *w, Slot *slot, int picture, int row, int column)
     const int first_slice = picture ? f->picture[0].grid.n_slices : 0;
     const int first_mb = picture ? f->picture[0].grid.width_mb * f->picture[0].grid.height_mb : 0;
 
-    w->grid = &f->picture[picture].grid;
+    w->job.shape = &f->picture[picture];
+    w->grid = &w->job.shape->grid;
     w->job.mb_y = row;
     w->job.span = cpu->spans[column];
     w->column = column;
@@ -209,7 +210,7 @@ static int reserve_slice(const Walk *w)
 {
     const PnvParams *p = &w->cpu->plan->params;
 
-    if (reserve(w->band, pnv_slice_bound(p->chroma, p->alpha_bits, w->job.span.n_mb)))
+    if (reserve(w->band, pnv_slice_bound(w->cpu->plan->chroma, p->alpha_bits, w->job.span.n_mb)))
         w->band->failed = 1;
     return w->band->failed ? -1 : 0;
 }

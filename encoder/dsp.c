@@ -12,7 +12,9 @@
 void pnv_dsp_init(PnvDsp *dsp, PnvCpu cpu)
 {
     *dsp = (PnvDsp){
+        .load = pnv_load_c,
         .fetch = pnv_fetch_c,
+        .fetch_scale = pnv_fetch_scale_c,
         .color_row = pnv_color_row_c,
         .decimate_row = pnv_decimate_row_c,
         .transform = pnv_transform_c,

@@ -12,13 +12,17 @@
 #include "fetch.h"
 #include "forward.h"
 #include "interpolate.h"
+#include "load.h"
 #include "quant.h"
 #include "rate.h"
 #include "transform.h"
 
 /** Belongs to an encoder, not to the process. Every variant gives the bytes of its definition, named beside it. */
 typedef struct PnvDsp {
+    void (*load)(uint16_t *dst, const PnvPlane *plane, int x, int y, int n);       /**< pnv_load_c() */
     void (*fetch)(int16_t *dst, const PnvPlane *plane, int x0, int y0, int width); /**< pnv_fetch_c() */
+    void (*fetch_scale)(int16_t *dst, const uint16_t *sample, int n, int depth,
+                        PnvSampleRange range);                                         /**< pnv_fetch_scale_c() */
     void (*color_row)(int16_t *y, int16_t *cb, int16_t *cr, const uint16_t *r, const uint16_t *g, const uint16_t *b,
                       const PnvColor *color, int n);                                   /**< pnv_color_row_c() */
     void (*decimate_row)(int16_t *dst, const int16_t *src, int n);                     /**< pnv_decimate_row_c() */

@@ -5,25 +5,35 @@
 
 static int blocks_per_mb(const PnvSliceJob *job, int c)
 {
-    return pnv_blocks_per_mb(job->plan->params.chroma, c > 0);
+    return pnv_blocks_per_mb(job->plan->chroma, c > 0);
 }
 
 int pnv_encode_blocks_per_mb(const PnvPlan *plan)
 {
-    return pnv_blocks_per_mb(plan->params.chroma, 0) + 2 * pnv_blocks_per_mb(plan->params.chroma, 1);
+    return pnv_blocks_per_mb(plan->chroma, 0) + 2 * pnv_blocks_per_mb(plan->chroma, 1);
 }
 
 /** Coefficients of Y (0), Cb or Cr; with quant their nearest levels. */
 static void forward(const PnvSliceJob *job, int c, int16_t *coef, const PnvQuant *quant)
 {
-    const PnvChroma chroma = job->plan->params.chroma;
+    const PnvChroma chroma = job->plan->chroma;
     const int mb_width = pnv_mb_width(chroma, c > 0);
     const PnvBlockOrder order = !c                         ? PNV_BLOCKS_LUMA
                                 : chroma == PNV_CHROMA_422 ? PNV_BLOCKS_CHROMA_422
                                                            : PNV_BLOCKS_CHROMA_444;
 
-    job->dsp->forward(coef, &job->planes[c], job->span.mb_x * mb_width, job->mb_y * 16, order, job->span.n_mb,
-                      job->framing->scan, quant);
+    const int x0 = job->span.mb_x * mb_width, y0 = 16 * job->mb_y, n_mb = job->span.n_mb;
+
+    if (!pnv_convert_applies(&job->plan->conversion, c)) {
+        job->dsp->forward(coef, &job->planes[c], x0, y0, order, n_mb, job->framing->scan, quant);
+        return;
+    }
+    const int16_t *samples = pnv_convert_unit(&job->scratch->convert, job->dsp, &job->plan->conversion,
+                                              &job->shape->chroma, job->planes, c, x0, y0, n_mb * mb_width,
+                                              job->shape->height);
+    job->dsp->transform(coef, samples, PNV_FETCH_STRIDE, order, n_mb, job->framing->scan);
+    if (quant)
+        job->dsp->quant[PNV_ROUNDING_NEAREST](coef, coef, n_mb * blocks_per_mb(job, c), quant);
 }
 
 static const int16_t *quantize(const PnvSliceJob *job, int c, const int16_t *coef, int quantizer)
@@ -47,7 +57,7 @@ static const int16_t *levels(const PnvSliceJob *job, int c, int quantizer)
 
 static size_t slice_bound(const PnvSliceJob *job)
 {
-    return pnv_slice_bound(job->plan->params.chroma, job->plan->params.alpha_bits, job->span.n_mb);
+    return pnv_slice_bound(job->plan->chroma, job->plan->params.alpha_bits, job->span.n_mb);
 }
 
 size_t pnv_encode_alpha(const PnvSliceJob *job, uint8_t *dst, size_t capacity)

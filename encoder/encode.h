@@ -3,15 +3,17 @@
 #ifndef PNV_ENCODE_H
 #define PNV_ENCODE_H
 
+#include "convert.h"
 #include "dsp.h"
 #include "plan.h"
 #include "rate.h"
 
-/** A thread's memory for one slice, a few kilobytes: it stays in the first-level cache. */
+/** A thread's memory for one slice: it stays in the first-level cache, with the conversion's part in the second. */
 typedef struct PnvScratch {
     _Alignas(64) int16_t coef[64 * PNV_MAX_BLOCKS];
     _Alignas(64) int16_t level[64 * PNV_MAX_BLOCKS];
     _Alignas(64) uint16_t alpha[PNV_MAX_ALPHA_VALUES];
+    PnvConvertScratch convert;
 } PnvScratch;
 
 /** A slice on its way. */
@@ -19,7 +21,8 @@ typedef struct PnvSliceJob {
     const PnvPlan *plan;
     const PnvDsp *dsp;
     const PnvFraming *framing;
-    const PnvPlane *planes; /**< Of its picture, 3 or 4. */
+    const PnvPictureShape *shape; /**< Of its picture, */
+    const PnvPlane *planes;       /**< whose components these are, 3 or 4. */
     PnvSpan span;
     int mb_y;
     PnvScratch *scratch;

@@ -3,25 +3,7 @@
 #ifndef PNV_FETCH_H
 #define PNV_FETCH_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-/** What the codes of a component mean. */
-typedef enum PnvSampleRange {
-    PNV_SAMPLES_VIDEO,      /**< As ProRes stores it: kept. */
-    PNV_SAMPLES_FULL_LUMA,  /**< 0..2^b-1 from black to white: brought to 16..235 of 8 bits. */
-    PNV_SAMPLES_FULL_CHROMA /**< 2^(b-1) grey, 2^b-1 wide: brought to 224 of 8 bits. */
-} PnvSampleRange;
-
-/** One component of a picture, or of a field of it: every second row. */
-typedef struct PnvPlane {
-    const uint8_t *data;  /**< Top left sample; for depth above 8 2-byte aligned. */
-    ptrdiff_t stride;     /**< Bytes from a row to the next. */
-    int step;             /**< Bytes from a sample to the next in its row: more than a sample's in packed formats. */
-    int width, height;    /**< Samples. */
-    int depth;            /**< Bits of a sample: 8 (uint8_t), 10, 12 or 16 (little-endian uint16_t, low bits). */
-    PnvSampleRange range;
-} PnvPlane;
+#include "load.h"
 
 #define PNV_FETCH_STRIDE 128 /**< Samples from a row to the next in what fetch writes: the widest slice. */
 
@@ -38,5 +20,14 @@ typedef struct PnvPlane {
  * @param width 1..PNV_FETCH_STRIDE
  */
 void pnv_fetch_c(int16_t *dst, const PnvPlane *plane, int x0, int y0, int width);
+
+/** Whether a plane is what most variants take in one go; anything else is loaded first. */
+static inline int pnv_fetch_is_plain(const PnvPlane *plane)
+{
+    return pnv_plane_is_plain(plane) && plane->range == PNV_SAMPLES_VIDEO && plane->depth <= 14;
+}
+
+/** The second half of it: n loaded samples to that scale. */
+void pnv_fetch_scale_c(int16_t *dst, const uint16_t *sample, int n, int depth, PnvSampleRange range);
 
 #endif

@@ -44,16 +44,47 @@ static PnvStatus check_profile(char *error, const PnvParams *p)
 {
     const PnvProfileInfo *info = pnv_profile_info(p->profile);
 
-    if (p->chroma != PNV_CHROMA_422 && p->chroma != PNV_CHROMA_444)
-        return refuse(error, "chroma %d is neither 4:2:2 (%d) nor 4:4:4 (%d)", (int)p->chroma, PNV_CHROMA_422,
-                      PNV_CHROMA_444);
-    if (!info)
-        return p->profile == PNV_PROFILE_AUTO ? PNV_OK
-                                              : refuse(error, "profile %d is none of 0..6", (int)p->profile);
-    if (info->chroma != p->chroma)
-        return refuse(error, "profile %s takes %s pictures, not %s", info->name,
-                      info->chroma == PNV_CHROMA_422 ? "4:2:2" : "4:4:4",
-                      p->chroma == PNV_CHROMA_422 ? "4:2:2" : "4:4:4");
+    if (!info && p->profile != PNV_PROFILE_AUTO)
+        return refuse(error, "profile %d is none of 0..6", (int)p->profile);
+    if (info && info->chroma != PNV_CHROMA_444 && p->alpha_bits)
+        return refuse(error, "alpha_bits %d needs profile 4444 or 4444xq, not %s", p->alpha_bits, info->name);
+    return PNV_OK;
+}
+
+static int has_words(PnvPacking packing)
+{
+    return packing == PNV_PACKING_WORDS || packing == PNV_PACKING_WORDS_BE;
+}
+
+static const char *chroma_name(PnvChroma chroma)
+{
+    static const char *const names[] = {"4:2:2", "4:4:4", "4:2:0"};
+    return names[chroma];
+}
+
+/** Whether there can be such samples. */
+static PnvStatus check_format(char *error, const PnvParams *p)
+{
+    const int room = has_words(p->packing) ? 32 : p->depth == 8 ? 8 : 16;
+
+    if (p->depth != 8 && p->depth != 10 && p->depth != 12 && p->depth != 16)
+        return refuse(error, "depth %d is not 8, 10, 12 or 16 bits", p->depth);
+    if (p->packing != PNV_PACKING_SAMPLES && p->depth != 10)
+        return refuse(error, "depth %d cannot be packed as packing %d: that has 10 bits", p->depth, (int)p->packing);
+    if ((p->packing == PNV_PACKING_V210 || p->packing == PNV_PACKING_UYVP) && p->chroma != PNV_CHROMA_422)
+        return refuse(error, "packing %d is 4:2:2, not %s", (int)p->packing, chroma_name(p->chroma));
+    if (p->model == PNV_MODEL_RGB && p->chroma != PNV_CHROMA_444)
+        return refuse(error, "RGB is 4:4:4, not %s", chroma_name(p->chroma));
+    if (p->model == PNV_MODEL_RGB && !pnv_color_has(p->matrix_coefficients))
+        return refuse(error, "matrix_coefficients %d says nothing of how RGB is to be converted: use 1, 4, 5, 6, 7 or 9",
+                      p->matrix_coefficients);
+    if (p->alpha_depth && p->alpha_depth != p->depth && (p->alpha_depth != 2 || !has_words(p->packing)))
+        return refuse(error, "alpha_depth %d is neither depth %d nor 2 in a packed word", p->alpha_depth, p->depth);
+    for (int c = 0; c < 4; c++) {
+        const int depth = c == 3 && p->alpha_depth ? p->alpha_depth : p->depth;
+        if (p->shift[c] < 0 || p->shift[c] + depth > room)
+            return refuse(error, "shift[%d] %d and %d bits do not fit a word of %d bits", c, p->shift[c], depth, room);
+    }
     return PNV_OK;
 }
 
@@ -87,6 +118,10 @@ static PnvStatus check_params(char *error, const PnvParams *p)
     const struct { const char *name; int value, min, max; } ranges[] = {
         {"width", p->width, 1, MAX_SIZE},
         {"height", p->height, 1, MAX_SIZE},
+        {"model", (int)p->model, PNV_MODEL_YCBCR, PNV_MODEL_RGB},
+        {"chroma", (int)p->chroma, PNV_CHROMA_422, PNV_CHROMA_420},
+        {"siting", (int)p->siting, PNV_SITING_LEFT, PNV_SITING_TOP},
+        {"packing", (int)p->packing, PNV_PACKING_SAMPLES, PNV_PACKING_UYVP},
         {"range", (int)p->range, PNV_RANGE_VIDEO, PNV_RANGE_FULL},
         {"rounding", (int)p->rounding, PNV_ROUNDING_DEAD_ZONE, PNV_ROUNDING_OPTIMAL},
         {"rate_control", (int)p->rate_control, PNV_RATE_CONSTANT_QUANTIZER, PNV_RATE_TARGET},
@@ -109,12 +144,10 @@ static PnvStatus check_params(char *error, const PnvParams *p)
         status = check_range(error, ranges[i].name, ranges[i].value, ranges[i].min, ranges[i].max);
     if (status == PNV_OK)
         status = check_rate(error, p);
-    if (status == PNV_OK && p->depth != 8 && p->depth != 10 && p->depth != 12 && p->depth != 16)
-        status = refuse(error, "depth %d is not 8, 10, 12 or 16 bits", p->depth);
+    if (status == PNV_OK)
+        status = check_format(error, p);
     if (status == PNV_OK && p->alpha_bits && p->alpha_bits != 8 && p->alpha_bits != 16)
         status = refuse(error, "alpha_bits %d is not 0, 8 or 16", p->alpha_bits);
-    if (status == PNV_OK && p->alpha_bits && p->chroma != PNV_CHROMA_444)
-        status = refuse(error, "alpha_bits %d needs 4:4:4 chroma and profile 4444 or 4444xq", p->alpha_bits);
     const int mbs = p->mbs_per_slice;
     if (status == PNV_OK && mbs && mbs != 1 && mbs != 2 && mbs != 4 && mbs != 8)
         status = refuse(error, "mbs_per_slice %d is not 1, 2, 4 or 8", mbs);
@@ -130,7 +163,9 @@ static PnvStatus check_params(char *error, const PnvParams *p)
 static void resolve_defaults(PnvParams *p)
 {
     if (p->profile == PNV_PROFILE_AUTO)
-        p->profile = p->chroma == PNV_CHROMA_444 ? PNV_PROFILE_4444 : PNV_PROFILE_HQ;
+        p->profile = p->chroma == PNV_CHROMA_444 || p->alpha_bits ? PNV_PROFILE_4444 : PNV_PROFILE_HQ;
+    if (!p->alpha_depth)
+        p->alpha_depth = p->depth;
     if (!p->quantizer)
         p->quantizer = DEFAULT_QUANTIZER;
     if (!p->mbs_per_slice)
@@ -156,7 +191,7 @@ static PnvFrameHeader make_header(const PnvParams *p, const PnvProfileInfo *prof
     PnvFrameHeader h = {
         .width = p->width,
         .height = p->height,
-        .chroma = p->chroma,
+        .chroma = profile->chroma,
         .alpha_bits = p->alpha_bits,
         .aspect_code = pnv_layout_aspect_code(p->width, p->height, p->par_n, p->par_d),
         .frame_rate_code = pnv_layout_frame_rate_code(p->fps_n, p->fps_d),
@@ -170,23 +205,24 @@ static PnvFrameHeader make_header(const PnvParams *p, const PnvProfileInfo *prof
     return h;
 }
 
-static PnvPictureShape make_shape(const PnvParams *p, int first_row, int row_step)
+static PnvPictureShape make_shape(const PnvParams *p, PnvChroma chroma, int first_row, int row_step)
 {
     const int height = (p->height - first_row + row_step - 1) / row_step;
 
-    return (PnvPictureShape){first_row, row_step, height, pnv_grid(p->width, height, p->mbs_per_slice)};
+    return (PnvPictureShape){first_row, row_step, height, pnv_grid(p->width, height, p->mbs_per_slice),
+                             pnv_convert_grid(p, chroma, first_row, row_step)};
 }
 
 static void make_framing(PnvFraming *f, const PnvParams *p, const PnvProfileInfo *profile, PnvInterlace interlace)
 {
     if (interlace == PNV_PROGRESSIVE) {
         f->n_pictures = 1;
-        f->picture[0] = make_shape(p, 0, 1);
+        f->picture[0] = make_shape(p, profile->chroma, 0, 1);
         f->scan = pnv_scan_progressive;
     } else {
         f->n_pictures = p->height > 1 ? 2 : 0;
         for (int i = 0; i < f->n_pictures; i++)
-            f->picture[i] = make_shape(p, i ^ (interlace == PNV_BOTTOM_FIELD_FIRST), 2);
+            f->picture[i] = make_shape(p, profile->chroma, i ^ (interlace == PNV_BOTTOM_FIELD_FIRST), 2);
         f->scan = pnv_scan_interlaced;
     }
     for (int i = 0; i < f->n_pictures; i++)
@@ -252,12 +288,12 @@ void pnv_plan_close(PnvPlan *plan)
     plan->quant_tables = NULL;
 }
 
-static uint64_t framing_bound(const PnvFraming *f, const PnvParams *p)
+static uint64_t framing_bound(const PnvFraming *f, PnvChroma chroma, int alpha_bits)
 {
     uint64_t bound = PNV_FRAME_START_BYTES;
 
     for (int i = 0; i < f->n_pictures; i++)
-        bound += pnv_picture_bound(&f->picture[i].grid, p->chroma, p->alpha_bits);
+        bound += pnv_picture_bound(&f->picture[i].grid, chroma, alpha_bits);
     return bound;
 }
 
@@ -276,6 +312,8 @@ PnvStatus pnv_plan(PnvPlan *plan, const PnvParams *params, char *error)
     PnvParams *p = &plan->params;
     resolve_defaults(p);
     plan->profile = pnv_profile_info(p->profile);
+    plan->chroma = plan->profile->chroma;
+    plan->conversion = pnv_convert_init(p, plan->chroma);
     plan->header = make_header(p, plan->profile);
     p->encoder_id = NULL; /* the caller's; the header has its copy */
     plan->n_components = p->alpha_bits ? 4 : 3;
@@ -283,7 +321,7 @@ PnvStatus pnv_plan(PnvPlan *plan, const PnvParams *params, char *error)
     uint64_t bound = 0;
     for (int i = PNV_PROGRESSIVE; i <= PNV_BOTTOM_FIELD_FIRST; i++) {
         make_framing(&plan->framing[i], p, plan->profile, (PnvInterlace)i);
-        const uint64_t b = framing_bound(&plan->framing[i], p);
+        const uint64_t b = framing_bound(&plan->framing[i], plan->chroma, p->alpha_bits);
         bound = b > bound ? b : bound;
     }
     if (bound > UINT32_MAX)
@@ -294,51 +332,84 @@ PnvStatus pnv_plan(PnvPlan *plan, const PnvParams *params, char *error)
     return PNV_OK;
 }
 
-static int sample_bytes(const PnvParams *p)
+static int is_chroma(int c)
 {
-    return p->depth > 8 ? 2 : 1;
+    return c == 1 || c == 2;
+}
+
+/** Rows of component c that go with so many rows of luma. */
+static int component_rows(const PnvPlan *plan, int c, int rows)
+{
+    return is_chroma(c) && plan->params.chroma == PNV_CHROMA_420 ? (rows + 1) / 2 : rows;
+}
+
+int pnv_plan_rows(const PnvPlan *plan, const PnvPicture *pic, int c, int field)
+{
+    const int height = plan->params.height;
+    const int of_field[2] = {component_rows(plan, c, (height + 1) / 2), component_rows(plan, c, height / 2)};
+
+    if (pic->interlace == PNV_PROGRESSIVE)
+        return component_rows(plan, c, height);
+    if (pic->bottom[c])
+        return of_field[field];
+    return of_field[0] > of_field[1] ? 2 * of_field[0] - 1 : 2 * of_field[1];
+}
+
+/* Bytes of a sample, or of the words that hold one of each component; 0 where samples are packed otherwise. */
+static int word_bytes(const PnvParams *p)
+{
+    return p->packing == PNV_PACKING_SAMPLES ? (p->depth == 8 ? 1 : 2) : has_words(p->packing) ? 4 : 0;
+}
+
+static PnvSampleRange sample_range(const PnvParams *p, int c)
+{
+    if (p->range == PNV_RANGE_VIDEO || p->model == PNV_MODEL_RGB) /* whose range is the conversion's */
+        return PNV_SAMPLES_VIDEO;
+    return is_chroma(c) ? PNV_SAMPLES_FULL_CHROMA : PNV_SAMPLES_FULL_LUMA;
 }
 
 PnvPlane pnv_plan_plane(const PnvPlan *plan, const PnvPicture *pic, const PnvPictureShape *shape, int c)
 {
     const PnvParams *p = &plan->params;
-    const int is_chroma = c == 1 || c == 2, is_apart = pic->bottom[c] != NULL;
+    const int is_apart = pic->bottom[c] != NULL;
     const uint8_t *data = is_apart && shape->first_row ? pic->bottom[c] : pic->plane[c];
 
     return (PnvPlane){
         .data = is_apart ? data : data + shape->first_row * pic->stride[c],
         .stride = is_apart ? pic->stride[c] : pic->stride[c] * shape->row_step,
-        .step = pic->step[c] ? pic->step[c] : sample_bytes(p),
-        .width = pnv_plane_width(p->chroma, is_chroma, p->width),
-        .height = shape->height,
-        .depth = p->depth,
-        .range = p->range == PNV_RANGE_VIDEO ? PNV_SAMPLES_VIDEO
-                 : is_chroma                 ? PNV_SAMPLES_FULL_CHROMA
-                                             : PNV_SAMPLES_FULL_LUMA,
+        .step = pic->step[c] ? pic->step[c] : word_bytes(p),
+        .width = pnv_plane_width(p->chroma, is_chroma(c), p->width),
+        .height = component_rows(plan, c, shape->height),
+        .depth = c == 3 ? p->alpha_depth : p->depth,
+        .range = sample_range(p, c),
+        .packing = p->packing,
+        .shift = p->shift[c],
+        .component = c,
     };
 }
 
-static PnvStatus check_component(const PnvParams *p, const PnvPicture *pic, int c, char *error)
+static PnvStatus check_component(const PnvPlan *plan, const PnvPicture *pic, int c, char *error)
 {
-    const int bytes = sample_bytes(p), step = pic->step[c] ? pic->step[c] : bytes;
-    const int width = pnv_plane_width(p->chroma, c == 1 || c == 2, p->width);
-    const ptrdiff_t row_bytes = (ptrdiff_t)(width - 1) * step + bytes;
+    const PnvParams *p = &plan->params;
+    const PnvPlane plane = pnv_plan_plane(plan, pic, &plan->framing[pic->interlace].picture[0], c);
+    const int bytes = word_bytes(p), alignment = p->packing == PNV_PACKING_SAMPLES ? bytes : 1;
 
     if (!pic->plane[c])
         return refuse(error, "plane[%d] is NULL", c);
-    if (step < bytes || step % bytes)
+    if (bytes && (plane.step < bytes || plane.step % alignment))
         return refuse(error, "step[%d] %d is not a multiple of a sample's %d bytes", c, pic->step[c], bytes);
-    if ((uintptr_t)pic->plane[c] % (unsigned)bytes)
+    if ((uintptr_t)pic->plane[c] % (unsigned)alignment)
         return refuse(error, "plane[%d] %p is not aligned to its 2-byte samples", c, pic->plane[c]);
-    if ((uintptr_t)pic->bottom[c] % (unsigned)bytes)
+    if ((uintptr_t)pic->bottom[c] % (unsigned)alignment)
         return refuse(error, "bottom[%d] %p is not aligned to its 2-byte samples", c, pic->bottom[c]);
     if (!pic->bottom[c] != !pic->bottom[0])
         return refuse(error, "bottom[%d] is %p, but bottom[0] is %p: both or none", c, pic->bottom[c], pic->bottom[0]);
     if (pic->bottom[c] && pic->interlace == PNV_PROGRESSIVE)
         return refuse(error, "bottom[%d] is set, but the picture is progressive", c);
-    if (pic->stride[c] < row_bytes)
-        return refuse(error, "stride[%d] %td is less than %d px x %d bytes", c, pic->stride[c], width, step);
-    if (pic->stride[c] % bytes)
+    if (pic->stride[c] < pnv_plane_row_bytes(&plane))
+        return refuse(error, "stride[%d] %td is less than the %td bytes of a row of %d px", c, pic->stride[c],
+                      pnv_plane_row_bytes(&plane), plane.width);
+    if (pic->stride[c] % alignment)
         return refuse(error, "stride[%d] %td is odd; samples take 2 bytes", c, pic->stride[c]);
     return PNV_OK;
 }
@@ -357,7 +428,7 @@ PnvStatus pnv_plan_check_picture(const PnvPlan *plan, const PnvPicture *pic, cha
     if (!plan->framing[pic->interlace].n_pictures)
         return refuse(error, "height %d is too small for two fields; 2 is the least", plan->params.height);
     for (int c = 0; status == PNV_OK && c < plan->n_components; c++)
-        status = check_component(&plan->params, pic, c, error);
+        status = check_component(plan, pic, c, error);
     return status;
 }
 

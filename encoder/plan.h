@@ -3,6 +3,7 @@
 #ifndef PNV_PLAN_H
 #define PNV_PLAN_H
 
+#include "convert.h"
 #include "fetch.h"
 #include "layout.h"
 #include "pnv.h"
@@ -15,6 +16,7 @@ typedef struct PnvPictureShape {
     int first_row, row_step; /**< Row y of the picture is row first_row + y * row_step of the frame. */
     int height;              /**< Rows. */
     PnvGrid grid;
+    PnvChromaGrid chroma;    /**< Between the input's chroma samples. */
 } PnvPictureShape;
 
 /** How a frame is coded, by its PnvInterlace. */
@@ -31,6 +33,8 @@ typedef struct PnvFraming {
 typedef struct PnvPlan {
     PnvParams params; /**< Defaults resolved, but for frames_in_flight and backend, which the backend's choice sets. */
     const PnvProfileInfo *profile;
+    PnvChroma chroma;       /**< Of the stream. */
+    PnvConversion conversion;
     PnvFrameHeader header;  /**< But for interlace, which is each frame's own. */
     PnvFraming framing[3];  /**< By PnvInterlace; with no pictures where the height is too small for fields. */
     int n_components;       /**< 3, or 4 with alpha. */
@@ -51,8 +55,11 @@ static inline const PnvQuant *pnv_plan_quant(const PnvPlan *plan, const PnvFrami
     return &framing->quant[2 * (quantizer - plan->first_quantizer) + (c > 0)];
 }
 
-/** Component c of one picture of a frame: 0 Y, 1 Cb, 2 Cr, 3 alpha. */
+/** Component c of one picture of a frame, as it lies in memory: 0 Y, 1 Cb, 2 Cr (or R, G, B), 3 alpha. */
 PnvPlane pnv_plan_plane(const PnvPlan *plan, const PnvPicture *pic, const PnvPictureShape *shape, int c);
+
+/** Rows of component c in plane[c], or, where fields are apart, in the memory of field 0 or 1. */
+int pnv_plan_rows(const PnvPlan *plan, const PnvPicture *pic, int c, int field);
 
 /** How a frame came about, for its packet. */
 typedef struct PnvRateReport {

@@ -70,7 +70,7 @@ typedef enum PnvStatus {
 
 /** The six ProRes profiles. The bitstream does not carry them: the container's four-character code does. */
 typedef enum PnvProfile {
-    PNV_PROFILE_AUTO = 0, /**< HQ for 4:2:2, 4444 for 4:4:4. */
+    PNV_PROFILE_AUTO = 0, /**< HQ for 4:2:2 and 4:2:0; 4444 for 4:4:4, RGB and what has alpha. */
     PNV_PROFILE_PROXY,    /**< apco, 4:2:2 */
     PNV_PROFILE_LT,       /**< apcs, 4:2:2 */
     PNV_PROFILE_STANDARD, /**< apcn, 4:2:2 */
@@ -79,11 +79,38 @@ typedef enum PnvProfile {
     PNV_PROFILE_4444XQ    /**< ap4x, 4:4:4 */
 } PnvProfile;
 
-/** Chroma sampling. The 422 profiles take 4:2:2 only, 4444 and 4444 XQ take 4:4:4 only. */
+/** Chroma sampling of the input. The profile says that of the stream; where the two differ chroma is converted. */
 typedef enum PnvChroma {
     PNV_CHROMA_422 = 0, /**< Cb and Cr have (width + 1) / 2 columns and all rows. */
-    PNV_CHROMA_444      /**< Cb and Cr have the size of luma. */
+    PNV_CHROMA_444,     /**< Cb and Cr have the size of luma. */
+    PNV_CHROMA_420      /**< (width + 1) / 2 columns, and (rows + 1) / 2 rows of the frame, or of each field. */
 } PnvChroma;
+
+/** What the three components of the input are. */
+typedef enum PnvModel {
+    PNV_MODEL_YCBCR = 0,
+    PNV_MODEL_RGB /**< Red, green, blue; chroma is 4:4:4. Converted by params.matrix_coefficients. */
+} PnvModel;
+
+/**
+ * Where the first chroma sample of 4:2:0 lies, and of 4:2:2 that is made 4:4:4: of these only the column counts. In
+ * fields each field is sited for itself.
+ */
+typedef enum PnvSiting {
+    PNV_SITING_LEFT = 0, /**< At a luma column, between two luma rows: MPEG-2, H.264. */
+    PNV_SITING_CENTER,   /**< Between two columns and two rows: JPEG, MPEG-1. */
+    PNV_SITING_TOP_LEFT, /**< At a luma sample: BT.2020, DV. */
+    PNV_SITING_TOP       /**< Between two columns, at a luma row. */
+} PnvSiting;
+
+/** How samples lie in memory. */
+typedef enum PnvPacking {
+    PNV_PACKING_SAMPLES = 0, /**< A uint8_t each for depth 8, else a little-endian uint16_t; a step apart. */
+    PNV_PACKING_WORDS,       /**< Depth 10, all components of a pixel in a little-endian 32-bit word: Y410, RGB10A2. */
+    PNV_PACKING_WORDS_BE,    /**< The same, big-endian: r210. */
+    PNV_PACKING_V210,        /**< 4:2:2, depth 10: six pixels in four little-endian words. */
+    PNV_PACKING_UYVP         /**< 4:2:2, depth 10: two pixels in five bytes, most significant bit first. */
+} PnvPacking;
 
 /**
  * How a coefficient between two levels is rounded. RDD 36 fixes only the inverse (7.3): this is the encoder's choice.
@@ -151,15 +178,20 @@ typedef enum PnvLogLevel { PNV_LOG_ERROR = 0, PNV_LOG_WARNING, PNV_LOG_INFO, PNV
  */
 typedef void (*PnvLogFunction)(void *opaque, PnvLogLevel level, const char *text);
 
-/** How to code: fixed while an encoder is open. Zero in any field but the size, chroma and depth means its default. */
+/** What comes and how to code it: fixed while an encoder is open. Zero in any field but size and depth is its default. */
 typedef struct PnvParams {
     int width;  /**< Luma columns, 1..65535, and small enough that pnv_packet_bound() fits 32 bits. */
     int height; /**< Luma rows of the frame, as width. */
 
-    PnvChroma chroma; /**< Sampling of the input and of the stream. Default 4:2:2. */
-    int depth;        /**< Bits of an input sample: 8 (uint8_t), 10, 12 or 16 (uint16_t). No default. */
-    PnvRange range;   /**< Default video. */
-    int alpha_bits;   /**< Code the fourth plane, losslessly, with 8 or 16 bits; 4444 and XQ only. Default 0: none. */
+    PnvModel model;     /**< Default Y'CbCr. */
+    PnvChroma chroma;   /**< Default 4:2:2. */
+    PnvSiting siting;   /**< Default left. */
+    PnvRange range;     /**< Default video. */
+    int depth;          /**< Bits of an input sample: 8, 10, 12 or 16. No default. */
+    PnvPacking packing; /**< Default samples. */
+    int shift[4];       /**< Bits below each component's sample in its 16- or 32-bit word (P010: 6). Default 0. */
+    int alpha_depth;    /**< Bits of an input alpha sample: 2, with packed words only. Default 0: depth. */
+    int alpha_bits;     /**< Code alpha, losslessly, with 8 or 16 bits; 4444 and XQ only. Default 0: none. */
 
     PnvProfile profile;   /**< Default auto. */
     PnvRounding rounding; /**< Default dead zone. */
@@ -179,7 +211,8 @@ typedef struct PnvParams {
     int fps_n, fps_d; /**< Frames per second, as a fraction. Header code only (RDD 36 6.1.1). 0/0 or 0/1: unknown. */
     int par_n, par_d; /**< Width of a pixel to its height, for the header's code. 0/0: unknown. */
 
-    /** ITU-T H.273 codes for the header, 0..255, stored as they are; 0 is written as 2, unspecified. */
+    /** ITU-T H.273 codes for the header, 0..255, stored as they are; 0 is written as 2, unspecified. RGB needs a matrix
+     * that is 1 (BT.709), 4 (FCC), 5 or 6 (BT.601), 7 (SMPTE 240M) or 9 (BT.2020). */
     int color_primaries, transfer_characteristic, matrix_coefficients;
 
     /** Four printable ASCII characters that name the encoder in the header; copied. Default NULL: "prnv". */
@@ -202,15 +235,16 @@ typedef struct PnvParams {
 } PnvParams;
 
 /**
- * One frame to code. Component 0 is Y, 1 Cb, 2 Cr, 3 alpha, in planes of their own or packed together. Samples are
- * uint8_t for depth 8, else little-endian uint16_t with the value in the low bits; bits above depth are ignored.
- * Alpha is full range at any depth, 0 transparent.
+ * One frame to code. Component 0 is Y or red, 1 Cb or green, 2 Cr or blue, 3 alpha, in planes of their own or packed
+ * together. Bits of a word that no sample takes are ignored. Alpha is full range at any depth, 0 transparent.
  */
 typedef struct PnvPicture {
-    const void *plane[4]; /**< Top left sample of each component, 2-byte aligned for depth above 8. Alpha only if
-                             params.alpha_bits asks for it. */
-    ptrdiff_t stride[4];  /**< Bytes from a row to the next, at least the row's bytes; even for depth above 8. */
-    int step[4];          /**< Bytes from a sample to the next, for packed formats (AYUV: 4). Default 0: one sample. */
+    const void *plane[4]; /**< Top left sample of each component, 2-byte aligned where samples take 2; of all other
+                             packings the first row, the same for each. Alpha only if params.alpha_bits asks for it. */
+    ptrdiff_t stride[4];  /**< Bytes from a row to the next, at least the row's bytes, of v210 and UYVP with its last
+                             group whole; even where samples take 2 bytes. */
+    int step[4];          /**< Bytes from a sample to the next (AYUV: 4, NV12's chroma: 2). Default 0: one sample, or
+                             one word. */
     PnvInterlace interlace; /**< Default progressive. Fields need a height of 2 or more. */
     /**
      * Fields in memory of their own: then plane has rows 0, 2, 4 ... of the frame, bottom has rows 1, 3, 5 ..., and

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One sample of an input -> the number that is coded. fetch.h and alpha.h say what is wanted. */
+/* A sample as plane.h reads it -> the number that is coded. fetch.h and alpha.h say what is wanted. */
 #ifndef PNV_SAMPLE_H
 #define PNV_SAMPLE_H
 
@@ -7,14 +7,6 @@
 #include <stdint.h>
 
 #include "shared.h"
-
-/** Sample x of a row, bits above the depth dropped. Little-endian on any machine. */
-PNV_SHARED int pnv_sample_load(const uint8_t *row, int step, int depth, int x)
-{
-    const uint8_t *at = row + (ptrdiff_t)x * step;
-
-    return depth == 8 ? at[0] : (at[0] | at[1] << 8) & ((1 << depth) - 1);
-}
 
 /** Video range: to 14 bits around 0. */
 PNV_SHARED int16_t pnv_sample_video(int s, int depth)
@@ -53,6 +45,8 @@ PNV_SHARED uint16_t pnv_sample_alpha(int a, int depth, int bits)
 {
     if (depth == bits)
         return (uint16_t)a;
+    if (depth == 2)
+        return (uint16_t)(a * ((1 << bits) - 1) / 3);
     if (depth < bits)
         return (uint16_t)(a << (bits - depth) | a >> (2 * depth - bits));
     const int max = (1 << depth) - 1; /* odd: no halves */

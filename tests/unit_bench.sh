@@ -38,6 +38,6 @@ refused() {
 refused --quantizer 300
 refused --size 16by16
 refused --format rgb
-refused --format yuv422p10le --profile 4444
+refused --format yuva444p10le --profile hq
 refused --nonsense
 echo "bench: text, JSON, plot, files and refusals"

@@ -20,11 +20,24 @@ static void test_refused_params(void)
         {{.width = 64, .height = 48}, PNV_EINVAL, {"depth", "0", "8, 10, 12 or 16"}},
         {{.width = 64, .height = 48, .depth = 9}, PNV_EINVAL, {"depth", "9", "8, 10, 12 or 16"}},
         {{.width = 64, .height = 48, .depth = 14}, PNV_EINVAL, {"depth", "14", "8, 10, 12 or 16"}},
-        {{.width = 64, .height = 48, .depth = 10, .chroma = (PnvChroma)2}, PNV_EINVAL, {"chroma", "2", "4:4:4"}},
+        {{.width = 64, .height = 48, .depth = 10, .chroma = (PnvChroma)3}, PNV_EINVAL, {"chroma", "3", "0..2"}},
+        {{.width = 64, .height = 48, .depth = 10, .model = (PnvModel)2}, PNV_EINVAL, {"model", "2", "0..1"}},
+        {{.width = 64, .height = 48, .depth = 10, .siting = (PnvSiting)4}, PNV_EINVAL, {"siting", "4", "0..3"}},
+        {{.width = 64, .height = 48, .depth = 10, .packing = (PnvPacking)5}, PNV_EINVAL, {"packing", "5", "0..4"}},
+        {{.width = 64, .height = 48, .depth = 8, .packing = PNV_PACKING_V210}, PNV_EINVAL, {"depth", "8", "10 bits"}},
+        {{.width = 64, .height = 48, .depth = 10, .packing = PNV_PACKING_V210, .chroma = PNV_CHROMA_444}, PNV_EINVAL,
+         {"packing 3", "4:2:2", "4:4:4"}},
+        {{.width = 64, .height = 48, .depth = 8, .model = PNV_MODEL_RGB, .matrix_coefficients = 1}, PNV_EINVAL,
+         {"RGB", "4:4:4", "4:2:2"}},
+        {{.width = 64, .height = 48, .depth = 8, .model = PNV_MODEL_RGB, .chroma = PNV_CHROMA_444}, PNV_EINVAL,
+         {"matrix_coefficients", "0", "RGB"}},
+        {{.width = 64, .height = 48, .depth = 10, .shift = {7}}, PNV_EINVAL, {"shift[0]", "7", "16 bits"}},
+        {{.width = 64, .height = 48, .depth = 8, .shift = {0, 1}}, PNV_EINVAL, {"shift[1]", "1", "8 bits"}},
+        {{.width = 64, .height = 48, .depth = 10, .shift = {0, 0, -1}}, PNV_EINVAL, {"shift[2]", "-1", "16 bits"}},
+        {{.width = 64, .height = 48, .depth = 10, .alpha_depth = 2}, PNV_EINVAL, {"alpha_depth", "2", "packed word"}},
         {{.width = 64, .height = 48, .depth = 10, .profile = (PnvProfile)7}, PNV_EINVAL, {"profile", "7", "0..6"}},
-        {{.width = 64, .height = 48, .depth = 10, .profile = PNV_PROFILE_4444}, PNV_EINVAL, {"4444", "4:4:4", "4:2:2"}},
-        {{.width = 64, .height = 48, .depth = 10, .chroma = PNV_CHROMA_444, .profile = PNV_PROFILE_LT},
-         PNV_EINVAL, {"lt", "4:2:2", "4:4:4"}},
+        {{.width = 64, .height = 48, .depth = 10, .alpha_bits = 16, .profile = PNV_PROFILE_LT},
+         PNV_EINVAL, {"alpha_bits", "16", "lt"}},
         {{.width = 64, .height = 48, .depth = 10, .quantizer = 225}, PNV_EINVAL, {"quantizer", "225", "0..224"}},
         {{.width = 64, .height = 48, .depth = 10, .quantizer = -1}, PNV_EINVAL, {"quantizer", "-1", "0..224"}},
         {{.width = 64, .height = 48, .depth = 10, .mbs_per_slice = 3}, PNV_EINVAL, {"mbs_per_slice", "3", "4 or 8"}},
@@ -108,8 +121,8 @@ static void test_refused_pictures(void)
     PnvEncoder *enc;
     REQUIRE(pnv_open(&enc, &small, NULL) == PNV_OK, "open");
     for (int i = 0; i < 7; i++) {
-        static const char *const words[7] = {"plane[1] is NULL", "stride[0] 126 is less than 64 px x 2 bytes",
-                                             "stride[2] 62 is less than 32 px x 2 bytes", "stride[0] 129 is odd",
+        static const char *const words[7] = {"plane[1] is NULL", "stride[0] 126 is less than the 128 bytes",
+                                             "stride[2] 62 is less than the 64 bytes", "stride[0] 129 is odd",
                                              "not aligned", "stride[1] -64", "memory 5"};
         PnvPicture pic = grey_picture(NULL);
         switch (i) {

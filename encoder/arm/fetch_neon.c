@@ -25,7 +25,7 @@ void pnv_fetch_neon(int16_t *dst, const PnvPlane *plane, int x0, int y0, int wid
     const int depth = plane->depth, bytes = depth == 8 ? 1 : 2, last_row = plane->height - 1;
     const int n_cols = plane->width - x0 < width ? plane->width - x0 : width;
 
-    if (plane->step != bytes || plane->range != PNV_SAMPLES_VIDEO || depth > 14) {
+    if (!pnv_fetch_is_plain(plane)) {
         pnv_fetch_c(dst, plane, x0, y0, width);
         return;
     }

@@ -101,7 +101,7 @@ typedef struct Walk {
 static void walk_unit(Walk *w, const PnvFraming *f, const PnvPlane *plane, int c, PnvSpan span, int mb_y)
 {
     const PnvDsp *dsp = w->dsp;
-    const PnvChroma chroma = w->plan->params.chroma;
+    const PnvChroma chroma = w->plan->chroma;
     const int mb_width = pnv_mb_width(chroma, c > 0), n_blocks = span.n_mb * pnv_blocks_per_mb(chroma, c > 0);
     const int x0 = span.mb_x * mb_width;
     const PnvBlockOrder order = !c                         ? PNV_BLOCKS_LUMA

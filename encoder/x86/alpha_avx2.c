@@ -26,7 +26,7 @@ void pnv_alpha_fetch_avx2(uint16_t *dst, const PnvPlane *plane, int bits, int x0
     const int depth = plane->depth, bytes = depth == 8 ? 1 : 2, last_row = plane->height - 1;
     const int n_cols = plane->width - x0 < width ? plane->width - x0 : width;
 
-    if (plane->step != bytes || bits != 16) {
+    if (!pnv_plane_is_plain(plane) || bits != 16) {
         pnv_alpha_fetch_c(dst, plane, bits, x0, y0, width);
         return;
     }
@@ -45,7 +45,7 @@ void pnv_alpha_fetch_avx2(uint16_t *dst, const PnvPlane *plane, int bits, int x0
                              _MM_HINT_T1);
         }
         for (; x < n_cols; x++)
-            dst[x] = pnv_sample_alpha(pnv_sample_load(row, bytes, depth, x), depth, bits);
+            dst[x] = pnv_sample_alpha(pnv_plane_load(plane, row, x), depth, bits);
         for (; x < width; x++)
             dst[x] = dst[n_cols - 1];
     }

@@ -19,7 +19,7 @@ void pnv_fetch_avx2(int16_t *dst, const PnvPlane *plane, int x0, int y0, int wid
     const __m256i mask = _mm256_set1_epi16((short)((1 << depth) - 1)), offset = _mm256_set1_epi16(8192);
     const __m128i shift = _mm_cvtsi32_si128(14 - depth);
 
-    if (plane->step != bytes || plane->range != PNV_SAMPLES_VIDEO || depth > 14) {
+    if (!pnv_fetch_is_plain(plane)) {
         pnv_fetch_c(dst, plane, x0, y0, width);
         return;
     }

@@ -16,7 +16,7 @@ void pnv_fetch_avx512(int16_t *dst, const PnvPlane *plane, int x0, int y0, int w
     const int n_cols = plane->width - x0 < width ? plane->width - x0 : width;
     const __m128i shift = _mm_cvtsi32_si128(16 - plane->depth);
 
-    if (plane->step != bytes || plane->range != PNV_SAMPLES_VIDEO || plane->depth > 14) {
+    if (!pnv_fetch_is_plain(plane)) {
         pnv_fetch_c(dst, plane, x0, y0, width);
         return;
     }

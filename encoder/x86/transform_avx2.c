@@ -271,7 +271,7 @@ void pnv_forward_avx2(int16_t *level, const PnvPlane *plane, int x0, int y0, Pnv
     const int n_blocks = n_mb * pnv_order_blocks_per_mb(order), last_row = plane->height - 1;
 
     /* Anything but whole groups of ordinary samples goes through memory. */
-    if (plane->step != bytes || plane->range != PNV_SAMPLES_VIDEO || plane->depth > 14 || plane->width - x0 < width ||
+    if (!pnv_fetch_is_plain(plane) || plane->width - x0 < width ||
         n_blocks % GROUP_BLOCKS) {
         _Alignas(32) int16_t samples[16 * PNV_FETCH_STRIDE];
         pnv_fetch_avx2(samples, plane, x0, y0, width);

@@ -283,7 +283,7 @@ void pnv_forward_avx512(int16_t *level, const PnvPlane *plane, int x0, int y0, P
     const int bytes = plane->depth == 8 ? 1 : 2, width = n_mb * (order == PNV_BLOCKS_CHROMA_422 ? 8 : 16);
     const int n_columns = plane->width - x0 < width ? plane->width - x0 : width, last_row = plane->height - 1;
 
-    if (plane->step != bytes || plane->range != PNV_SAMPLES_VIDEO || plane->depth > 14) {
+    if (!pnv_fetch_is_plain(plane)) {
         _Alignas(64) int16_t samples[16 * PNV_FETCH_STRIDE];
         pnv_fetch_c(samples, plane, x0, y0, width);
         pnv_transform_avx512(level, samples, PNV_FETCH_STRIDE, order, n_mb, scan);

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "convert.h"
+
+#include <string.h>
+
+#include "dsp.h"
+
+static int min_int(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static int columns_are_halved(PnvChroma chroma)
+{
+    return chroma != PNV_CHROMA_444;
+}
+
+PnvConversion pnv_convert_init(const PnvParams *params, PnvChroma stream)
+{
+    PnvConversion v = {
+        .is_rgb = params->model == PNV_MODEL_RGB,
+        .interpolates = params->chroma == PNV_CHROMA_420 || (params->chroma == PNV_CHROMA_422 && stream == PNV_CHROMA_444),
+        .decimates = params->chroma == PNV_CHROMA_444 && stream == PNV_CHROMA_422,
+        .chroma_width = pnv_plane_width(stream, 1, params->width),
+    };
+    if (v.is_rgb)
+        pnv_color_init(&v.color, params->matrix_coefficients, params->depth, params->range);
+    return v;
+}
+
+PnvChromaGrid pnv_convert_grid(const PnvParams *params, PnvChroma stream, int first_row, int row_step)
+{
+    PnvChromaGrid g = {.step_x = 8, .step_y = 8};
+
+    if (columns_are_halved(params->chroma) && !columns_are_halved(stream)) {
+        g.step_x = 4;
+        g.offset_x = params->siting == PNV_SITING_CENTER || params->siting == PNV_SITING_TOP ? 2 : 0;
+    }
+    if (params->chroma == PNV_CHROMA_420) {
+        g.step_y = 4;
+        if (params->siting == PNV_SITING_LEFT || params->siting == PNV_SITING_CENTER)
+            g.offset_y = row_step == 1 ? 2 : first_row ? 3 : 1;
+    }
+    return g;
+}
+
+static void repeat_last(int16_t *row, int n, int width)
+{
+    for (int x = n; x < width; x++)
+        row[x] = row[n - 1];
+}
+
+static void repeat_row(int16_t *dst, int n_rows, int width)
+{
+    for (int y = n_rows; y < 16; y++)
+        memcpy(dst + y * PNV_FETCH_STRIDE, dst + (n_rows - 1) * PNV_FETCH_STRIDE, (size_t)width * sizeof *dst);
+}
+
+/** Six rows around eighth y8, from those that begin with row first; column x of them comes first. */
+static void six_rows(const uint16_t *six[6], PnvConvertScratch *room, int y8, int first, int x)
+{
+    for (int i = 0; i < 6; i++) {
+        const int row = (y8 >> 3) - 2 + i - first;
+        six[i] = row >= 0 && row < PNV_CONVERT_ROWS ? room->raw[row] + x : NULL;
+    }
+}
+
+static void interpolate(PnvConvertScratch *room, const PnvDsp *dsp, const PnvConversion *v, const PnvChromaGrid *g,
+                        const PnvPlane *plane, int16_t *dst, int x0, int y0, int width, int n_rows)
+{
+    const int n_cols = min_int(width, v->chroma_width - x0), max = (1 << plane->depth) - 1;
+    const int is_finer_x = g->step_x == 4, n = is_finer_x ? (n_cols + 1) / 2 : n_cols;
+    const int x8[2] = {g->step_x * x0 - g->offset_x, g->step_x * (x0 + 1) - g->offset_x};
+    const int first_x = (x8[0] >> 3) - 2;
+    /* without rows in between no others are read */
+    const int first_y = ((g->step_y * y0 - g->offset_y) >> 3) - (g->step_y == 8 ? 0 : 2);
+    const int last_y = ((g->step_y * (y0 + n_rows - 1) - g->offset_y) >> 3) + (g->step_y == 8 ? 0 : 3);
+
+    for (int y = first_y; y <= last_y; y++)
+        dsp->load(room->raw[y - first_y], plane, first_x, y, n + 6);
+    for (int y = 0; y < n_rows; y++) {
+        const int y8 = g->step_y * (y0 + y) - g->offset_y;
+        const uint16_t *six[6];
+        for (int odd = 0; odd <= is_finer_x; odd++) {
+            six_rows(six, room, y8, first_y, (x8[odd] >> 3) - first_x);
+            dsp->interpolate(room->line[odd], six, x8[odd] & 7, y8 & 7, n, max);
+        }
+        const uint16_t *line = room->line[0];
+        if (is_finer_x) {
+            for (int x = 0; x < n; x++) {
+                room->both[2 * x] = room->line[0][x];
+                room->both[2 * x + 1] = room->line[1][x];
+            }
+            line = room->both;
+        }
+        dsp->fetch_scale(dst + y * PNV_FETCH_STRIDE, line, n_cols, plane->depth, plane->range);
+        repeat_last(dst + y * PNV_FETCH_STRIDE, n_cols, width);
+    }
+    repeat_row(dst, n_rows, width);
+}
+
+static void decimate(PnvConvertScratch *room, const PnvDsp *dsp, const PnvConversion *v, const PnvPlane *plane,
+                     int16_t *dst, int x0, int y0, int width, int n_rows)
+{
+    const int n_cols = min_int(width, v->chroma_width - x0), n = 2 * n_cols + 2 * PNV_CONVERT_MARGIN;
+
+    for (int y = 0; y < n_rows; y++, dst += PNV_FETCH_STRIDE) {
+        dsp->load(room->raw[0], plane, 2 * x0 - PNV_CONVERT_MARGIN, y0 + y, n);
+        dsp->fetch_scale(room->wide[0], room->raw[0], n, plane->depth, plane->range);
+        dsp->decimate_row(dst, room->wide[0] + PNV_CONVERT_MARGIN, n_cols);
+        repeat_last(dst, n_cols, width);
+    }
+    repeat_row(dst - n_rows * PNV_FETCH_STRIDE, n_rows, width);
+}
+
+static void color(PnvConvertScratch *room, const PnvDsp *dsp, const PnvConversion *v, const PnvPlane *planes, int x0,
+                  int y0, int width, int n_rows)
+{
+    const int n = width + 2 * PNV_CONVERT_MARGIN;
+    const int n_chroma = min_int(width / 2, v->chroma_width - x0 / 2);
+
+    for (int y = 0; y < n_rows; y++) {
+        int16_t *dst[3];
+        for (int c = 0; c < 3; c++)
+            dst[c] = room->samples[c] + y * PNV_FETCH_STRIDE;
+        if (!v->decimates) {
+            for (int c = 0; c < 3; c++)
+                dsp->load(room->raw[c], &planes[c], x0, y0 + y, width);
+            dsp->color_row(dst[0], dst[1], dst[2], room->raw[0], room->raw[1], room->raw[2], &v->color, width);
+            continue;
+        }
+        for (int c = 0; c < 3; c++)
+            dsp->load(room->raw[c], &planes[c], x0 - PNV_CONVERT_MARGIN, y0 + y, n);
+        dsp->color_row(room->wide[0], room->wide[1], room->wide[2], room->raw[0], room->raw[1], room->raw[2], &v->color, n);
+        memcpy(dst[0], room->wide[0] + PNV_CONVERT_MARGIN, (size_t)width * sizeof *dst[0]);
+        for (int c = 1; c < 3; c++) {
+            dsp->decimate_row(dst[c], room->wide[c] + PNV_CONVERT_MARGIN, n_chroma);
+            repeat_last(dst[c], n_chroma, width / 2);
+        }
+    }
+    for (int c = 0; c < 3; c++)
+        repeat_row(room->samples[c], n_rows, c && v->decimates ? width / 2 : width);
+}
+
+const int16_t *pnv_convert_unit(PnvConvertScratch *room, const PnvDsp *dsp, const PnvConversion *v,
+                                const PnvChromaGrid *grid, const PnvPlane *planes, int c, int x0, int y0, int width,
+                                int height)
+{
+    const int n_rows = min_int(16, height - y0);
+
+    if (v->is_rgb) {
+        if (c == 0)
+            color(room, dsp, v, planes, x0, y0, width, n_rows);
+    } else if (v->interpolates) {
+        interpolate(room, dsp, v, grid, &planes[c], room->samples[c], x0, y0, width, n_rows);
+    } else {
+        decimate(room, dsp, v, &planes[c], room->samples[c], x0, y0, width, n_rows);
+    }
+    return room->samples[c];
+}
