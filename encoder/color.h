@@ -20,7 +20,7 @@
  *
  * The weights are the exact ones times 2^shift, rounded so that they add up to the exact sum, rounded. Those of chroma
  * add up to 0: every grey is 0, without colour. Luma of greys is that of pnv_sample_video(), or, from full range, below
- * 0.72 from the exact number with black and white exact. No pixel of any depth is 0.88 from the exact matrix, in units
+ * 0.72 from the exact number with black and white exact. No pixel of any depth is 0.89 from the exact matrix, in units
  * of the result, a quarter of a code value of 12 bits (unit_color).
  */
 typedef struct PnvColor {

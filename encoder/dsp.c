@@ -35,6 +35,8 @@ void pnv_dsp_init(PnvDsp *dsp, PnvCpu cpu)
 #if PNV_HAVE_X86
     if (cpu == PNV_CPU_AVX2 || cpu == PNV_CPU_AVX512) {
         dsp->fetch = pnv_fetch_avx2;
+        dsp->color_row = pnv_color_row_avx2;
+        dsp->decimate_row = pnv_decimate_row_avx2;
         dsp->transform = pnv_transform_avx2;
         dsp->forward = pnv_forward_avx2;
         dsp->quant[PNV_ROUNDING_NEAREST] = pnv_quant_avx2;

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "color.h"
+#include "decimate.h"
 #include "fetch.h"
 #include "quant.h"
 #include "rate.h"
@@ -27,6 +29,9 @@
     size_t pnv_entropy_bits_##isa(const int16_t *level, int n_blocks);                                                 \
     size_t pnv_entropy_write_##isa(uint8_t *dst, size_t capacity, const int16_t *level, int n_blocks);
 
+void pnv_color_row_avx2(int16_t *y, int16_t *cb, int16_t *cr, const uint16_t *r, const uint16_t *g, const uint16_t *b,
+                        const PnvColor *color, int n);
+void pnv_decimate_row_avx2(int16_t *dst, const int16_t *src, int n);
 void pnv_alpha_fetch_avx2(uint16_t *dst, const PnvPlane *plane, int bits, int x0, int y0, int width);
 size_t pnv_alpha_bits_avx2(const uint16_t *value, int n, int bits);
 size_t pnv_alpha_write_avx2(uint8_t *dst, size_t capacity, const uint16_t *value, int n, int bits);
