@@ -30,10 +30,13 @@
  */
 #include "gstproresnvenc.h"
 
+#include "gstproresnvallocator.h"
+#include "gstproresnvbufferpool.h"
 #include "gstproresnvcaps.h"
 #include "gstproresnvfields.h"
 #include "gstproresnvpicture.h"
 #include "gstproresnvsettings.h"
+#include "gstproresnvstats.h"
 
 GST_DEBUG_CATEGORY (gst_prores_nv_enc_debug);
 #define GST_CAT_DEFAULT gst_prores_nv_enc_debug
@@ -47,17 +50,6 @@ typedef struct
   GstVideoFrame video[2];       /* mapped, unless late; [1] is the partner's */
 } Slot;
 
-/* What is told of the frames so far. */
-typedef struct
-{
-  guint64 frames, dropped, bytes, max_bytes;
-  guint64 target_bytes;         /* of all frames that had a target */
-  guint64 filled_bytes;         /* what those took of it, alpha aside */
-  guint64 quantizers;           /* sum of the frames' means, in halves */
-  guint min_quantizer, max_quantizer;
-  guint64 raised;               /* frames over their constant quantizer */
-} Stats;
-
 struct _GstProresNvEnc
 {
   GstVideoEncoder parent;
@@ -67,6 +59,7 @@ struct _GstProresNvEnc
 
   /* Written by the streaming thread while no frame is held. */
   PnvEncoder *enc;
+  GstAllocator *allocator;      /* of memory that enc reads best */
   GstVideoInfo info;            /* but its field order, which may change */
   GstVideoCodecState *input;    /* until the source pad has its caps */
   guint depth;                  /* frames in flight, and slots in use */
@@ -87,7 +80,7 @@ struct _GstProresNvEnc
   gboolean flushing;            /* since FLUSH_START: push nothing */
   gboolean stopping;            /* the task ends, nobody waits */
   GstFlowReturn flow;           /* of the last push, for handle_frame() */
-  Stats stats;
+  GstProresNvStats stats;
   const gchar *backend_name;
 };
 
@@ -150,6 +143,9 @@ gst_prores_nv_enc_class_init (GstProresNvEncClass * klass)
    * both 0 without a target; "mean-quantizer" (double), "min-quantizer" and
    * "max-quantizer" (guint) of the frames; "raised" (guint64) frames that took
    * a larger quantizer than the constant one to keep to max-frame-size;
+   * "staging-copies" (guint64) frames that the CPU copied on their way to a
+   * GPU, "packet-copies" (guint64) encoded ones that it copied on their way
+   * out, "fallbacks" (guint64) frames that it encoded because CUDA failed;
    * "backend" (string) in use, "none" before there is one.
    *
    * Since: 0.1
@@ -479,6 +475,24 @@ gst_prores_nv_enc_start (GstVideoEncoder * encoder)
   return TRUE;
 }
 
+/* While no frame is held. Memory that upstream still has stays valid. */
+static void
+close_encoder (GstProresNvEnc * self)
+{
+  PnvEncoder *enc;
+
+  if (self->allocator)
+    gst_prores_nv_allocator_detach (GST_PRORES_NV_ALLOCATOR (self->allocator));
+  gst_clear_object (&self->allocator);
+
+  g_mutex_lock (&self->lock);
+  enc = g_steal_pointer (&self->enc);
+  if (enc)
+    gst_prores_nv_stats_keep (&self->stats, enc);
+  g_mutex_unlock (&self->lock);
+  pnv_close (&enc);
+}
+
 static gboolean
 gst_prores_nv_enc_stop (GstVideoEncoder * encoder)
 {
@@ -494,7 +508,7 @@ gst_prores_nv_enc_stop (GstVideoEncoder * encoder)
   g_clear_pointer (&self->first_field, gst_video_codec_frame_unref);
   g_clear_pointer (&self->input, gst_video_codec_state_unref);
   self->pushing = FALSE;
-  pnv_close (&self->enc);
+  close_encoder (self);
   return TRUE;
 }
 
@@ -663,6 +677,7 @@ open_encoder (GstProresNvEnc * self, PnvProfile profile, gint alpha_bits,
 {
   PnvParams params = { 0 };
   gchar error[PNV_ERROR_BYTES] = "", *id;
+  PnvEncoder *enc;
   PnvStatus status;
 
   gst_prores_nv_params_from_info (&params, &self->info);
@@ -682,14 +697,16 @@ open_encoder (GstProresNvEnc * self, PnvProfile profile, gint alpha_bits,
             "rate-control=constant-quantizer for it.", params.quantizer),
         ("caps %" GST_PTR_FORMAT, caps));
 
-  status = pnv_open (&self->enc, &params, error);
+  status = pnv_open (&enc, &params, error);
   g_free (id);
   switch (status) {
     case PNV_OK:
-      self->depth = pnv_params (self->enc)->frames_in_flight;
+      self->allocator = gst_prores_nv_allocator_new (enc, GST_ELEMENT (self));
+      self->depth = pnv_params (enc)->frames_in_flight;
       self->head = self->tail = 0;
       g_mutex_lock (&self->lock);
-      self->backend_name = pnv_backend_name (self->enc);
+      self->enc = enc;
+      self->backend_name = pnv_backend_name (enc);
       g_mutex_unlock (&self->lock);
       return TRUE;
     case PNV_ENODEV:
@@ -858,7 +875,7 @@ gst_prores_nv_enc_set_format (GstVideoEncoder * encoder,
   GST_VIDEO_ENCODER_STREAM_LOCK (self);
   if (!idle)
     return FALSE;
-  pnv_close (&self->enc);
+  close_encoder (self);
   g_clear_pointer (&self->input, gst_video_codec_state_unref);
 
   if (!check_info (self, &state->info, state->caps)
@@ -884,7 +901,7 @@ gst_prores_nv_enc_set_format (GstVideoEncoder * encoder,
   tag_bitrate (self);
   self->input = gst_video_codec_state_ref (state);
   if (!order_is_open (self) && !negotiate_output (self)) {
-    pnv_close (&self->enc);
+    close_encoder (self);
     goto out;
   }
 
@@ -1102,7 +1119,7 @@ gst_prores_nv_enc_handle_frame (GstVideoEncoder * encoder,
     self->order = gst_prores_nv_fields_of_buffer (&self->info,
         frame->input_buffer);
     if (!negotiate_output (self))
-      pnv_close (&self->enc);   /* nothing was sent to it yet */
+      close_encoder (self);   /* nothing was sent to it yet */
   }
   if (!self->enc) {
     discard_frame (self, frame);
@@ -1111,30 +1128,6 @@ gst_prores_nv_enc_handle_frame (GstVideoEncoder * encoder,
   if (gst_prores_nv_fields_alternate (&self->info))
     return handle_field (self, frame);
   return code_frame (self, frame, NULL);
-}
-
-static void
-count_frame (GstProresNvEnc * self, gsize bytes)
-{
-  const PnvPacket *packet = &self->packet;
-  Stats *stats = &self->stats;
-
-  g_mutex_lock (&self->lock);
-  stats->frames++;
-  stats->bytes += bytes;
-  stats->max_bytes = MAX (stats->max_bytes, bytes);
-  if (packet->target_bytes > 0) {
-    stats->target_bytes += packet->target_bytes;
-    stats->filled_bytes += bytes - packet->alpha_bytes;
-  }
-  stats->quantizers += packet->quantizer_min + packet->quantizer_max;
-  stats->max_quantizer = MAX (stats->max_quantizer,
-      (guint) packet->quantizer_max);
-  if (stats->frames == 1
-      || (guint) packet->quantizer_min < stats->min_quantizer)
-    stats->min_quantizer = packet->quantizer_min;
-  stats->raised += packet->raised;
-  g_mutex_unlock (&self->lock);
 }
 
 /* The base class calls this last before it pushes, and pushes nothing unless
@@ -1149,7 +1142,9 @@ gst_prores_nv_enc_pre_push (GstVideoEncoder * encoder,
   if (bytes == 0)
     return GST_FLOW_CUSTOM_SUCCESS;     /* discard_frame() */
 
-  count_frame (self, bytes);
+  g_mutex_lock (&self->lock);
+  gst_prores_nv_stats_count (&self->stats, &self->packet, bytes);
+  g_mutex_unlock (&self->lock);
   return GST_FLOW_OK;
 }
 
@@ -1273,28 +1268,47 @@ gst_prores_nv_enc_sink_query (GstVideoEncoder * encoder, GstQuery * query)
       (encoder, query);
 }
 
-/* The pool that the base class offers, with as many buffers as are held. */
+/* A pool of as many buffers as are held and one for upstream to fill. */
+static void
+offer_pool (GstProresNvEnc * self, GstQuery * query)
+{
+  const guint n_held = gst_prores_nv_fields_alternate (&self->info) ?
+      2 * self->depth + 1 : self->depth;
+  GstAllocationParams params;
+  GstBufferPool *pool;
+  GstStructure *config;
+  GstVideoInfo info;
+  GstCaps *caps;
+
+  gst_query_parse_allocation (query, &caps, NULL);
+  if (!caps || !gst_video_info_from_caps (&info, caps))
+    return;
+  gst_allocation_params_init (&params);
+  pool = gst_prores_nv_buffer_pool_new (self->allocator);
+  config = gst_buffer_pool_get_config (pool);
+  gst_buffer_pool_config_set_params (config, caps, GST_VIDEO_INFO_SIZE (&info),
+      n_held + 1, 0);
+  if (gst_buffer_pool_set_config (pool, config)) {
+    gst_query_add_allocation_param (query, self->allocator, &params);
+    gst_query_add_allocation_pool (query, pool, GST_VIDEO_INFO_SIZE (&info),
+        n_held + 1, 0);
+  }
+  gst_object_unref (pool);
+}
+
 static gboolean
 gst_prores_nv_enc_propose_allocation (GstVideoEncoder * encoder,
     GstQuery * query)
 {
   GstProresNvEnc *self = GST_PRORES_NV_ENC (encoder);
-  const guint n_held = gst_prores_nv_fields_alternate (&self->info) ?
-      2 * self->depth + 1 : self->depth;
-  GstBufferPool *pool;
-  guint size, min, max;
 
+  if (self->allocator)
+    offer_pool (self, query);
+  /* Offers an ordinary pool if there is none. */
   if (!GST_VIDEO_ENCODER_CLASS
       (gst_prores_nv_enc_parent_class)->propose_allocation (encoder, query))
     return FALSE;
 
-  if (gst_query_get_n_allocation_pools (query) > 0) {
-    gst_query_parse_nth_allocation_pool (query, 0, &pool, &size, &min, &max);
-    gst_query_set_nth_allocation_pool (query, 0, pool, size,
-        MAX (min, n_held + 1), max);
-    if (pool)
-      gst_object_unref (pool);
-  }
   if (!gst_query_find_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL))
     gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
   return TRUE;
@@ -1328,24 +1342,10 @@ static GstStructure *
 make_stats (GstProresNvEnc * self)
 {
   GstStructure *stats;
-  guint64 n;
 
   g_mutex_lock (&self->lock);
-  n = MAX (self->stats.frames, 1);
-  stats = gst_structure_new ("proresnvenc-stats",
-      "frames", G_TYPE_UINT64, self->stats.frames,
-      "dropped", G_TYPE_UINT64, self->stats.dropped,
-      "bytes", G_TYPE_UINT64, self->stats.bytes,
-      "mean-frame-size", G_TYPE_UINT64, self->stats.bytes / n,
-      "max-frame-size", G_TYPE_UINT64, self->stats.max_bytes,
-      "mean-target-size", G_TYPE_UINT64, self->stats.target_bytes / n,
-      "fill", G_TYPE_DOUBLE,
-      self->stats.filled_bytes / (gdouble) MAX (self->stats.target_bytes, 1),
-      "mean-quantizer", G_TYPE_DOUBLE, self->stats.quantizers / 2.0 / n,
-      "min-quantizer", G_TYPE_UINT, self->stats.min_quantizer,
-      "max-quantizer", G_TYPE_UINT, self->stats.max_quantizer,
-      "raised", G_TYPE_UINT64, self->stats.raised,
-      "backend", G_TYPE_STRING, self->backend_name, NULL);
+  stats = gst_prores_nv_stats_tell (&self->stats, self->enc,
+      self->backend_name);
   g_mutex_unlock (&self->lock);
   return stats;
 }
