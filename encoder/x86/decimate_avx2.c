@@ -9,7 +9,7 @@ PNV_INLINE __m256i load(const int16_t *src)
     return _mm256_loadu_si256((const __m256i *)src);
 }
 
-/* 8 samples in 32 bits, two bits above the result's scale; src[-3] .. src[17] is read, and no more. */
+/* 8 samples in 32 bits with two bits of their fraction, not yet rounded; src[-3] .. src[17] is read, and no more. */
 PNV_INLINE __m256i eight(const int16_t *src)
 {
     const __m256i near_left = load(src - 1);
@@ -19,7 +19,7 @@ PNV_INLINE __m256i eight(const int16_t *src)
     const __m256i sum = _mm256_add_epi32(_mm256_madd_epi16(near, _mm256_set1_epi32(16 << 16 | 9)),
                                          _mm256_madd_epi16(far, _mm256_set1_epi16(-1)));
 
-    return _mm256_srai_epi32(_mm256_add_epi32(sum, _mm256_set1_epi32(16)), 3);
+    return _mm256_srai_epi32(sum, 3);
 }
 
 void pnv_decimate_row_avx2(int16_t *dst, const int16_t *src, int n)
@@ -31,6 +31,8 @@ void pnv_decimate_row_avx2(int16_t *dst, const int16_t *src, int n)
     for (int i = 0; i < n; i += 16) {
         i = i < n - 16 ? i : n - 16; /* the last 16 again where they fill no vector */
         const __m256i packed = _mm256_packs_epi32(eight(src + 2 * i), eight(src + 2 * i + 16));
-        _mm256_storeu_si256((__m256i *)(dst + i), _mm256_srai_epi16(_mm256_permute4x64_epi64(packed, 0xd8), 2));
+        /* Packing and addition saturate, which clips where it should. */
+        const __m256i rounded = _mm256_srai_epi16(_mm256_adds_epi16(packed, _mm256_set1_epi16(2)), 2);
+        _mm256_storeu_si256((__m256i *)(dst + i), _mm256_permute4x64_epi64(rounded, 0xd8));
     }
 }
