@@ -59,7 +59,7 @@ PNV_SHARED int pnv_mb_width(PnvChroma chroma, int is_chroma)
 /** Columns of a plane; odd widths round up in subsampled chroma. */
 static inline int pnv_plane_width(PnvChroma chroma, int is_chroma, int width)
 {
-    return is_chroma && chroma == PNV_CHROMA_422 ? (width + 1) / 2 : width;
+    return is_chroma && chroma != PNV_CHROMA_444 ? (width + 1) / 2 : width;
 }
 
 /**

@@ -49,7 +49,8 @@ static void test_bounds(void)
     const uint64_t row = 4 + pnv_slice_bound(PNV_CHROMA_422, 0, 2) + pnv_slice_bound(PNV_CHROMA_422, 0, 1);
     CHECK(pnv_picture_bound(&g, PNV_CHROMA_422, 0) == 8 + 2 * row, "picture bound");
     CHECK(pnv_plane_width(PNV_CHROMA_422, 1, 33) == 17 && pnv_plane_width(PNV_CHROMA_444, 1, 33) == 33 &&
-              pnv_plane_width(PNV_CHROMA_422, 0, 33) == 33, "plane widths");
+              pnv_plane_width(PNV_CHROMA_422, 0, 33) == 33 && pnv_plane_width(PNV_CHROMA_420, 1, 33) == 17 &&
+              pnv_plane_width(PNV_CHROMA_420, 0, 33) == 33, "plane widths");
 }
 
 int main(void)
