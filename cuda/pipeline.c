@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "context.h"
 #include "encode.h"
 #include "hostmem.h"
 #include "input.h"
@@ -64,9 +65,10 @@ typedef struct Slot {
 
 struct Pipeline {
     PnvPlan *plan;
-    int device;
+    PnvCudaContext context;
     void *cpu;                /* the CPU backend stands by: a lost GPU must not meet a lack of memory */
     atomic_int is_lost;       /* CUDA failed: everything goes to the CPU */
+    int is_opening;           /* what fails then is told by the error of that, not by a warning */
     uint8_t *d_tables;        /* quantizers and headers */
     size_t headers_at;        /* of d_tables */
     PnvThreadpool *copiers;   /* for large frames, else NULL */
@@ -90,7 +92,7 @@ static cudaError_t lose(Pipeline *p, const char *call, cudaError_t e)
 {
     char text[PNV_ERROR_BYTES];
 
-    if (atomic_exchange(&p->is_lost, 1))
+    if (p->is_opening || atomic_exchange(&p->is_lost, 1))
         return e;
     snprintf(text, sizeof text, "CUDA failed: %.*s: %s; this frame and all later ones are encoded by the CPU, with the same "
              "result", (int)strcspn(call, "("), call, cudaGetErrorString(e));
@@ -106,19 +108,64 @@ static cudaError_t lose(Pipeline *p, const char *call, cudaError_t e)
             return lose(pipeline, #call, error_of_call);                                                               \
     } while (0)
 
-/** The device of the pipeline for the calling thread, whose own comes back with leave(). */
-static cudaError_t enter(Pipeline *p, int *own)
+/** The pipeline's context for the calling thread, until leave(). */
+static cudaError_t enter(Pipeline *p)
 {
-    TRY(p, cudaGetDevice(own));
-    if (*own != p->device)
-        TRY(p, cudaSetDevice(p->device));
+    TRY(p, pnv_cuda_context_enter(&p->context));
     return cudaSuccess;
 }
 
-static void leave(const Pipeline *p, int own)
+/** To free what is in it: not if there is none any more, and an error is not heard, but tried against. */
+static int enter_to_free(const Pipeline *p)
 {
-    if (own != p->device)
-        (void)cudaSetDevice(own);
+    return p->context.handle && (pnv_cuda_context_enter(&p->context) == cudaSuccess ||
+                                 pnv_cuda_context_enter(&p->context) == cudaSuccess);
+}
+
+static void leave(const Pipeline *p)
+{
+    pnv_cuda_context_leave(&p->context);
+}
+
+/* ---- Page-locked memory ---- */
+
+static int pin(void *opaque, void *memory, size_t bytes)
+{
+    Pipeline *p = opaque;
+
+    if (atomic_load(&p->is_lost) || pnv_cuda_context_enter(&p->context) != cudaSuccess)
+        return 0;
+    const cudaError_t e = cudaHostRegister(memory, bytes, cudaHostRegisterPortable | cudaHostRegisterMapped);
+    if (e != cudaSuccess)
+        (void)cudaGetLastError(); /* it is no failure */
+    leave(p);
+    return e == cudaSuccess;
+}
+
+static void unpin(void *opaque, void *memory)
+{
+    Pipeline *p = opaque;
+
+    if (!enter_to_free(p))
+        return; /* with its context it ceased to be page-locked */
+    (void)cudaHostUnregister(memory);
+    leave(p);
+}
+
+/** Page-locked memory that the device can be given an address of. */
+static cudaError_t allocate_host(Pipeline *p, uint8_t **memory, size_t bytes)
+{
+    int is_pinned;
+
+    *memory = pnv_host_pool_alloc(p->host, bytes, &is_pinned);
+    return *memory && is_pinned ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+
+static void *cuda_host_alloc(void *impl, size_t bytes, int *is_pinned)
+{
+    Pipeline *p = impl;
+
+    return pnv_host_pool_alloc(p->host, bytes, is_pinned);
 }
 
 /* ---- What a frame needs on the device ---- */
@@ -265,7 +312,7 @@ static cudaError_t queue_all(Slot *s)
 static void free_output(Slot *s)
 {
     (void)cudaFree(s->frame.d_frame);
-    (void)cudaFreeHost(s->h_frame);
+    pnv_host_free(s->h_frame);
     s->frame.d_frame = NULL;
     s->h_frame = NULL;
     s->frame.capacity = 0;
@@ -278,7 +325,7 @@ static cudaError_t allocate_output(Slot *s, size_t bytes)
     cudaError_t e = cudaMalloc((void **)&s->frame.d_frame, capacity);
 
     if (e == cudaSuccess)
-        e = cudaHostAlloc((void **)&s->h_frame, capacity, cudaHostAllocMapped);
+        e = allocate_host(s->pipeline, &s->h_frame, capacity);
     if (e == cudaSuccess)
         e = cudaHostGetDevicePointer(&mapped, s->h_frame, 0);
     if (e != cudaSuccess) {
@@ -321,7 +368,7 @@ static cudaError_t finish_on_gpu(Slot *s)
 /** The slot's picture, which lives on the device, in the slot's memory on the host. */
 static cudaError_t download(Slot *s)
 {
-    cudaError_t e = cudaSuccess;
+    cudaError_t e = s->pic.cuda_event ? cudaEventSynchronize(s->pic.cuda_event) : cudaSuccess;
 
     for (int i = 0; e == cudaSuccess && i < s->input.n_regions; i++) {
         const PnvCudaRegion *r = &s->input.region[i];
@@ -339,12 +386,13 @@ static void code_on_cpu(Slot *s)
     PnvPicture pic = s->pic;
 
     if (pic.memory == PNV_MEMORY_CUDA) {
-        int own = p->device;
         pnv_cuda_input_plan(&s->input, p->plan, &s->pic);
-        const int is_whole = s->input.is_whole && cudaGetDevice(&own) == cudaSuccess &&
-                             cudaSetDevice(p->device) == cudaSuccess && download(s) == cudaSuccess;
-        leave(p, own);
-        if (!is_whole) {
+        int is_here = 0;
+        if (s->input.is_whole && pnv_cuda_context_enter(&p->context) == cudaSuccess) {
+            is_here = download(s) == cudaSuccess;
+            leave(p);
+        }
+        if (!is_here) {
             s->state = SLOT_LOST;
             return;
         }
@@ -405,13 +453,13 @@ static PnvStatus cuda_stage(void *impl, int slot, const PnvPicture *pic, char *e
 {
     Pipeline *p = impl;
     Slot *s = &p->slot[slot];
-    int own, all_pinned = 1;
+    int all_pinned = 1;
 
     (void)error; /* what cannot be staged is left to the CPU */
     pthread_mutex_lock(&s->lock);
     s->pic = *pic;
     s->state = SLOT_STAGED;
-    if (!atomic_load(&p->is_lost) && enter(p, &own) == cudaSuccess) {
+    if (!atomic_load(&p->is_lost) && enter(p) == cudaSuccess) {
         pnv_cuda_input_plan(&s->input, p->plan, pic);
         if (pic->memory == PNV_MEMORY_HOST && find_pinned(s) == cudaSuccess) {
             for (int i = 0; i < s->input.n_regions; i++)
@@ -425,7 +473,7 @@ static PnvStatus cuda_stage(void *impl, int slot, const PnvPicture *pic, char *e
             }
             atomic_fetch_add(&p->n_staging_copies, !all_pinned);
         }
-        leave(p, own);
+        leave(p);
     }
     pthread_mutex_unlock(&s->lock);
     return PNV_OK;
@@ -435,14 +483,13 @@ static void cuda_submit(void *impl, int slot)
 {
     Pipeline *p = impl;
     Slot *s = &p->slot[slot];
-    int own;
 
     pthread_mutex_lock(&s->lock);
-    if (!atomic_load(&p->is_lost) && enter(p, &own) == cudaSuccess) {
+    if (!atomic_load(&p->is_lost) && enter(p) == cudaSuccess) {
         describe_frame(s);
         if (queue_all(s) == cudaSuccess)
             s->state = SLOT_ON_GPU;
-        leave(p, own);
+        leave(p);
     }
     if (s->state != SLOT_ON_GPU)
         code_on_cpu(s);
@@ -453,16 +500,15 @@ static void cuda_wait(void *impl, int slot)
 {
     Pipeline *p = impl;
     Slot *s = &p->slot[slot];
-    int own;
 
     pthread_mutex_lock(&s->lock);
     if (s->state == SLOT_ON_GPU) {
         cudaError_t e = cudaErrorUnknown;
         if (!atomic_load(&p->is_lost)) {
-            e = enter(p, &own);
+            e = enter(p);
             if (e == cudaSuccess) {
                 e = finish_on_gpu(s);
-                leave(p, own);
+                leave(p);
             }
         }
         if (e == cudaSuccess)
@@ -517,39 +563,6 @@ static PnvStatus cuda_take(void *impl, int slot, PnvPacket *packet)
     return status;
 }
 
-/* ---- Page-locked memory ---- */
-
-static int pin(void *opaque, void *memory, size_t bytes)
-{
-    Pipeline *p = opaque;
-    int own;
-
-    if (atomic_load(&p->is_lost) || enter(p, &own) != cudaSuccess)
-        return 0;
-    const cudaError_t e = cudaHostRegister(memory, bytes, cudaHostRegisterPortable | cudaHostRegisterMapped);
-    leave(p, own);
-    return e == cudaSuccess;
-}
-
-static void unpin(void *opaque, void *memory)
-{
-    Pipeline *p = opaque;
-    int own;
-
-    const cudaError_t e = cudaGetDevice(&own);
-    (void)cudaSetDevice(p->device);
-    (void)cudaHostUnregister(memory);
-    if (e == cudaSuccess)
-        leave(p, own);
-}
-
-static void *cuda_host_alloc(void *impl, size_t bytes, int *is_pinned)
-{
-    Pipeline *p = impl;
-
-    return pnv_host_pool_alloc(p->host, bytes, is_pinned);
-}
-
 static void cuda_stats(const void *impl, PnvStats *stats)
 {
     const Pipeline *p = impl;
@@ -561,37 +574,42 @@ static void cuda_stats(const void *impl, PnvStats *stats)
 
 /* ---- Closing ---- */
 
-static void close_slot(Slot *s)
+/** What belongs to the context. */
+static void close_device(Pipeline *p)
 {
-    if (s->stream)
-        (void)cudaStreamSynchronize(s->stream); /* nothing may be written to what is freed, after an error either */
-    free_output(s);
-    (void)cudaFree(s->d_input);
-    (void)cudaFree(s->d_work);
-    (void)cudaFreeHost(s->h_input);
-    (void)cudaFreeHost(s->h_result);
-    if (s->done)
-        (void)cudaEventDestroy(s->done);
-    if (s->stream)
-        (void)cudaStreamDestroy(s->stream);
-    pthread_mutex_destroy(&s->lock);
+    for (int i = 0; i < p->n_slots; i++) {
+        Slot *s = &p->slot[i];
+        if (s->stream)
+            (void)cudaStreamSynchronize(s->stream); /* nothing may be written to what is freed, after an error either */
+        (void)cudaFree(s->frame.d_frame);
+        (void)cudaFree(s->d_input);
+        (void)cudaFree(s->d_work);
+        if (s->done)
+            (void)cudaEventDestroy(s->done);
+        if (s->stream)
+            (void)cudaStreamDestroy(s->stream);
+    }
+    (void)cudaFree(p->d_tables);
 }
 
 static void cuda_close(void *impl)
 {
     Pipeline *p = impl;
-    int own = 0;
 
     if (!p)
         return;
-    const cudaError_t e = cudaGetDevice(&own);
-    (void)cudaSetDevice(p->device);
-    for (int i = 0; i < p->n_slots; i++)
-        close_slot(&p->slot[i]);
-    (void)cudaFree(p->d_tables);
-    if (e == cudaSuccess)
-        leave(p, own);
+    if (enter_to_free(p)) {
+        close_device(p);
+        leave(p);
+    }
+    for (int i = 0; i < p->n_slots; i++) {
+        pnv_host_free(p->slot[i].h_input);
+        pnv_host_free(p->slot[i].h_result);
+        pnv_host_free(p->slot[i].h_frame);
+        pthread_mutex_destroy(&p->slot[i].lock);
+    }
     pnv_host_pool_close(p->host);
+    pnv_cuda_context_close(&p->context);
     pnv_threadpool_delete(p->copiers);
     pnv_packet_pool_unref(p->packets);
     pnv_backend_cpu.close(p->cpu);
@@ -610,25 +628,31 @@ __attribute__((format(printf, 2, 3))) static PnvStatus no_device(char *error, co
     return PNV_ENODEV;
 }
 
-/** Whether there is a device to work on; if not, which of the reasons it is. */
-static PnvStatus find_device(int device, char *error)
+/** How many devices there are; if none, which of the reasons it is. */
+static PnvStatus count_devices(int *n, char *error)
 {
-    int driver = 0, n = 0, major = 0, minor = 0;
+    int driver = 0;
 
     if (cudaDriverGetVersion(&driver) != cudaSuccess || !driver)
         return no_device(error, "CUDA: no NVIDIA driver is installed; install one or use the cpu backend");
-    cudaError_t e = cudaGetDeviceCount(&n);
+    const cudaError_t e = cudaGetDeviceCount(n);
     if (e == cudaErrorInsufficientDriver)
         return no_device(error, "CUDA: the NVIDIA driver is too old: it knows CUDA %d.%d, needed is %d.%d; update it or use "
                          "the cpu backend", driver / 1000, driver % 1000 / 10, CUDART_VERSION / 1000,
                          CUDART_VERSION % 1000 / 10);
-    if (e == cudaErrorNoDevice || (e == cudaSuccess && !n))
+    if (e == cudaErrorNoDevice || (e == cudaSuccess && !*n))
         return no_device(error, "CUDA: there is no NVIDIA GPU here, or CUDA_VISIBLE_DEVICES hides it; use the cpu backend");
-    if (e == cudaSuccess && device >= n)
+    return e == cudaSuccess ? PNV_OK : no_device(error, "CUDA: %s; use the cpu backend", cudaGetErrorString(e));
+}
+
+static PnvStatus check_device(int device, int n, char *error)
+{
+    int major = 0, minor = 0;
+
+    if (device >= n)
         return no_device(error, "CUDA: cuda_device_id %d does not exist, the last of %d devices is %d; use another or the cpu "
                          "backend", device, n, n - 1);
-    if (e == cudaSuccess)
-        e = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+    cudaError_t e = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
     if (e == cudaSuccess)
         e = cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
     if (e != cudaSuccess)
@@ -637,6 +661,32 @@ static PnvStatus find_device(int device, char *error)
         return no_device(error, "CUDA: device %d has compute capability %d.%d, needed is %d.%d; use the cpu backend", device,
                          major, minor, MIN_CAPABILITY / 10, MIN_CAPABILITY % 10);
     return PNV_OK;
+}
+
+/** The context to work in. */
+static PnvStatus open_context(Pipeline *p, char *error)
+{
+    PnvParams *params = &p->plan->params;
+    PnvCudaContext *c = &p->context;
+    int n = 0;
+    PnvStatus status = count_devices(&n, error);
+
+    if (status != PNV_OK)
+        return status;
+    cudaError_t e = pnv_cuda_context_load(c);
+    c->device = params->cuda_device_id;
+    if (e == cudaSuccess && params->cuda_context) {
+        e = pnv_cuda_context_adopt(c, params->cuda_context);
+        if (e != cudaSuccess)
+            return no_device(error, "CUDA: cuda_context %p cannot be worked in: %s; use another, none, or the cpu backend",
+                             params->cuda_context, cudaGetErrorString(e));
+    }
+    if (e == cudaSuccess)
+        status = check_device(c->device, n, error);
+    if (e == cudaSuccess && status == PNV_OK && !c->handle)
+        e = pnv_cuda_context_find(c);
+    params->cuda_device_id = c->device;
+    return e == cudaSuccess ? status : no_device(error, "CUDA: %s; use the cpu backend", cudaGetErrorString(e));
 }
 
 /** Quantizers' steps and header templates. */
@@ -733,9 +783,9 @@ static cudaError_t open_slot(Slot *s)
     if (e == cudaSuccess)
         e = cudaMalloc((void **)&s->d_input, input_bytes);
     if (e == cudaSuccess)
-        e = cudaHostAlloc((void **)&s->h_input, input_bytes, cudaHostAllocDefault);
+        e = allocate_host(s->pipeline, &s->h_input, input_bytes);
     if (e == cudaSuccess)
-        e = cudaHostAlloc((void **)&s->h_result, sizeof *s->h_result, cudaHostAllocMapped);
+        e = allocate_host(s->pipeline, (uint8_t **)&s->h_result, sizeof *s->h_result);
     if (e == cudaSuccess)
         e = cudaHostGetDevicePointer(&mapped, s->h_result, 0);
     if (e == cudaSuccess)
@@ -773,13 +823,17 @@ static cudaError_t warm_up(Pipeline *p)
 
 static cudaError_t open_device(Pipeline *p)
 {
-    cudaError_t e = cudaSetDevice(p->device);
+    cudaError_t e = pnv_cuda_context_enter(&p->context);
 
-    if (e == cudaSuccess)
-        e = open_tables(p);
+    if (e != cudaSuccess)
+        return e;
+    e = open_tables(p);
     for (int i = 0; e == cudaSuccess && i < p->n_slots; i++)
         e = open_slot(&p->slot[i]);
-    return e == cudaSuccess ? warm_up(p) : e;
+    if (e == cudaSuccess)
+        e = warm_up(p);
+    leave(p);
+    return e;
 }
 
 static int open_host(Pipeline *p, char *error)
@@ -793,54 +847,65 @@ static int open_host(Pipeline *p, char *error)
     return 0;
 }
 
-static PnvStatus cuda_open(void **impl, PnvPlan *plan, char *error)
+static Pipeline *pipeline_new(PnvPlan *plan)
 {
-    PnvParams *params = &plan->params;
-    const PnvParams given = *params;
-    const PnvStatus status = find_device(params->cuda_device_id, error);
-    int own = 0;
-
-    *impl = NULL;
-    if (status != PNV_OK)
-        return status;
-    if (pnv_convert_applies(&plan->conversion, 0) || pnv_convert_applies(&plan->conversion, 1) || params->packing ||
-        params->shift[0])
-        return no_device(error, "CUDA: the input's samples need unpacking or conversion, which only the cpu backend does");
-    if (!params->frames_in_flight)
-        params->frames_in_flight = DEFAULT_FRAMES_IN_FLIGHT;
     Pipeline *p = calloc(1, sizeof *p);
-    if (!p) {
-        snprintf(error, PNV_ERROR_BYTES, "no memory for a CUDA pipeline");
-        *params = given;
-        return PNV_ENOMEM;
-    }
+
+    if (!p)
+        return NULL;
     p->plan = plan;
-    p->device = params->cuda_device_id;
-    p->n_slots = params->frames_in_flight;
+    p->n_slots = plan->params.frames_in_flight;
     for (int i = 0; i < p->n_slots; i++) {
         p->slot[i].pipeline = p;
         pthread_mutex_init(&p->slot[i].lock, NULL);
     }
+    return p;
+}
+
+static PnvStatus open_pipeline(Pipeline *p, char *error)
+{
+    const PnvParams *params = &p->plan->params;
+    const PnvStatus status = open_context(p, error);
     cudaError_t e = cudaErrorMemoryAllocation;
-    if (open_host(p, error) == 0) {
-        e = cudaGetDevice(&own);
-        if (e == cudaSuccess) {
-            atomic_store(&p->is_lost, 1); /* what fails now is told by error, not by a warning */
-            e = open_device(p);
-            leave(p, own);
-        }
-        atomic_store(&p->is_lost, 0);
-    }
-    if (e == cudaSuccess) {
+
+    if (status != PNV_OK)
+        return status;
+    if (pnv_convert_applies(&p->plan->conversion, 0) || pnv_convert_applies(&p->plan->conversion, 1) || params->packing ||
+        params->shift[0])
+        return no_device(error, "CUDA: the input's samples need unpacking or conversion, which only the cpu backend does");
+    p->is_opening = 1;
+    if (open_host(p, error) == 0)
+        e = open_device(p);
+    p->is_opening = 0;
+    if (e == cudaSuccess)
+        return PNV_OK;
+    snprintf(error, PNV_ERROR_BYTES, "CUDA: %s, opening %dx%d with %d frames in flight on device %d; use %s the cpu backend",
+             cudaGetErrorString(e), params->width, params->height, p->n_slots, p->context.device,
+             e == cudaErrorMemoryAllocation ? "fewer, or" : "another device, or");
+    return e == cudaErrorMemoryAllocation ? PNV_ENOMEM : PNV_ENODEV;
+}
+
+static PnvStatus cuda_open(void **impl, PnvPlan *plan, char *error)
+{
+    PnvParams *params = &plan->params;
+    const PnvParams given = *params;
+
+    *impl = NULL;
+    if (!params->frames_in_flight)
+        params->frames_in_flight = DEFAULT_FRAMES_IN_FLIGHT;
+    Pipeline *p = pipeline_new(plan);
+    PnvStatus status = PNV_ENOMEM;
+    if (p)
+        status = open_pipeline(p, error);
+    else
+        snprintf(error, PNV_ERROR_BYTES, "no memory for a CUDA pipeline");
+    if (status == PNV_OK) {
         *impl = p;
         return PNV_OK;
     }
-    snprintf(error, PNV_ERROR_BYTES, "CUDA: %s, opening %dx%d with %d frames in flight on device %d; use %s the cpu backend",
-             cudaGetErrorString(e), params->width, params->height, p->n_slots, p->device,
-             e == cudaErrorMemoryAllocation ? "fewer, or" : "another device, or");
     cuda_close(p);
     *params = given;
-    return e == cudaErrorMemoryAllocation ? PNV_ENOMEM : PNV_ENODEV;
+    return status;
 }
 
 int pnv_cuda_is_worth_it(const PnvPlan *plan)

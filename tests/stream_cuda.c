@@ -245,11 +245,17 @@ static unsigned long alive(void)
     return c.live_device + c.live_pinned + c.live_streams + c.live_events;
 }
 
+/* What is current in the calling thread stays so. */
+static void check_current(HostcudaContext context, const char *name)
+{
+    CHECK(hostcuda_context_current() == context, "%s: another context is current after a call", name);
+}
+
 /* In steady state nothing is allocated, nothing waits for the whole device, and what crosses the bus is what is needed. */
 static void test_steady_state(void)
 {
-    static const char *const forbidden[] = {"cudaMalloc", "cudaHostAlloc", "cudaFree", "cudaFreeHost", "cudaStreamCreateWithFlags",
-                                            "cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaMemcpy"};
+    static const char *const forbidden[] = {"cudaMalloc", "cudaHostAlloc", "cudaHostRegister", "cudaFree", "cudaHostUnregister",
+                                            "cudaStreamCreateWithFlags", "cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaMemcpy"};
     Stream s;
     PnvParams params = make_params(PNV_PROFILE_HQ, 130, 98, 10);
 
@@ -383,7 +389,7 @@ static void test_device_memory(void)
 static void test_fault_sweep(void)
 {
     for (int mode = 0; mode < 4; mode++) {
-        PnvParams params = make_params(PNV_PROFILE_HQ, 40, 34, 10);
+        PnvParams params = make_params(PNV_PROFILE_HQ, 20, 18, 10);
         Stream s;
         unsigned long n_calls, n_open;
         int n_told = 0;
@@ -398,7 +404,7 @@ static void test_fault_sweep(void)
         stream_run(&s, enc, "sweep");
         pnv_close(&enc);
         n_calls = hostcuda_calls(NULL);
-        for (unsigned long n = 1; n <= n_calls; n++) {
+        for (unsigned long n = mode ? n_open + 1 : 1; n <= n_calls; n++) { /* opening is the same in all */
             for (int sticky = 0; sticky < 2; sticky++) {
                 char name[64];
                 snprintf(name, sizeof name, "mode %d, call %lu of %lu fails %s", mode, n, n_calls, sticky ? "for good" : "once");
@@ -419,6 +425,7 @@ static void test_fault_sweep(void)
                 }
                 hostcuda_fail(NULL, 0, 0, cudaSuccess);
                 hostcuda_lose_device(cudaSuccess);
+                check_current(NULL, name);
                 CHECK(alive() == 0, "%s: %lu objects of the runtime are left", name, alive());
             }
         }
@@ -474,6 +481,69 @@ static void test_no_device(void)
     }
 }
 
+/* The context that is given, or that is current on the device asked for, or the primary one of that. The emulated runtime
+ * ends the process where objects of different contexts meet. */
+static void test_contexts(void)
+{
+    PnvParams params = make_params(PNV_PROFILE_HQ, 50, 40, 10);
+    Stream s;
+
+    hostcuda_set_devices(2);
+    params.frames_in_flight = 2;
+    stream_init(&s, params);
+    for (int how = 0; how < 3; how++) {
+        static const char *const names[] = {"given", "current", "current on another device"};
+        HostcudaContext context = hostcuda_context_create(1);
+        REQUIRE(context, "context");
+        if (how == 0)
+            hostcuda_context_pop();
+        s.params.cuda_context = how == 0 ? context : NULL;
+        s.params.cuda_device_id = how == 1;
+        const HostcudaContext current = hostcuda_context_current();
+        PnvEncoder *enc = stream_open(&s);
+        REQUIRE(enc, "open: %s", s.warning);
+        check_current(current, names[how]);
+        CHECK(pnv_params(enc)->cuda_device_id == (how < 2), "%s: device %d", names[how], pnv_params(enc)->cuda_device_id);
+        int is_pinned = 0;
+        uint8_t *memory = pnv_host_alloc(enc, 10000, &is_pinned);
+        CHECK(memory && is_pinned, "%s: memory", names[how]);
+        if (how == 1) /* it need not stay so */
+            hostcuda_context_pop();
+        stream_run(&s, enc, names[how]);
+        check_current(how == 2 ? current : NULL, names[how]);
+        pnv_host_free(memory);
+        /* everything is the context's: with it goes everything, and the rest of the stream comes from the CPU */
+        REQUIRE(pnv_send(enc, &s.t[0].pic) == PNV_OK && pnv_send(enc, &s.t[1].pic) == PNV_OK, "send");
+        PnvPacket packet[2];
+        REQUIRE(pnv_collect(enc, &packet[0]) == PNV_OK, "collect");
+        memory = pnv_host_alloc(enc, 10000, &is_pinned);
+        memset(memory, 1, 10000);
+        CHECK(hostcuda_context_destroy(context) == 0, "destroy");
+        CHECK(how == 2 || alive() == 0, "%s: %lu objects are not the context's", names[how], alive());
+        CHECK(memory[9999] == 1, "%s: memory", names[how]);
+        REQUIRE(pnv_collect(enc, &packet[1]) == PNV_OK, "collect: %s", packet[1].error);
+        for (int i = 0; i < 2; i++) {
+            CHECK(same_frame(&s.want[i], &(TestFrame){(uint8_t *)packet[i].data, packet[i].size}), "%s: packet %d", names[how], i);
+            pnv_packet_release(&packet[i]);
+        }
+        stream_run(&s, enc, names[how]);
+        uint8_t *more = pnv_host_alloc(enc, 5000, &is_pinned);
+        CHECK(more && is_pinned == (how == 2), "%s: memory after its context", names[how]);
+        CHECK(s.n_warnings == (how < 2) && (how == 2 || strstr(s.warning, "invalid device context")), "%s: %s", names[how],
+              s.warning);
+        pnv_host_free(more);
+        pnv_close(&enc);
+        pnv_host_free(memory);
+        CHECK(alive() == 0, "%s: %lu objects of the runtime are left", names[how], alive());
+        if (how == 0) {
+            CHECK(!stream_open(&s) && strstr(s.warning, "cuda_context") && strstr(s.warning, "cpu backend"),
+                  "a destroyed context: %s", s.warning);
+        }
+    }
+    stream_free(&s);
+    hostcuda_set_devices(1);
+}
+
 /* Two devices, and encoders that share one. */
 static void test_devices(void)
 {
@@ -520,6 +590,7 @@ int main(int argc, char **argv)
     test_pinned(0);
     test_pinned(1);
     test_device_memory();
+    test_contexts();
     test_devices();
     test_no_device();
     test_fault_sweep();

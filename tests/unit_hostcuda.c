@@ -759,6 +759,33 @@ static void test_contexts(void)
     OK(cudaFreeHost(h_data));
     check_nothing_lives("contexts", 0);
 
+    /* the primary one of a device that the runtime does not use by itself */
+    hostcuda_set_devices(3);
+    CHECK(cuDevicePrimaryCtxRetain(&context, 2) == CUDA_SUCCESS && cuDevicePrimaryCtxRetain(&popped, 2) == CUDA_SUCCESS &&
+          popped == context, "retain");
+    CHECK(cuCtxPushCurrent(context) == CUDA_SUCCESS, "push");
+    OK(cudaStreamCreate(&other_stream));
+    CHECK(cuCtxPopCurrent(&popped) == CUDA_SUCCESS, "pop");
+    CHECK(cuDevicePrimaryCtxRelease(2) == CUDA_SUCCESS && hostcuda_context_device(context) == 2, "released once of twice");
+    CHECK(cuDevicePrimaryCtxRelease(2) == CUDA_SUCCESS && hostcuda_context_device(context) == -1, "released");
+    CHECK(cuDevicePrimaryCtxRelease(2) == CUDA_ERROR_INVALID_CONTEXT, "released too often");
+    check_nothing_lives("released", 0);
+    /* pushing can fail, popping cannot but say so; on a lost device both work */
+    CUresult(*push)(CUcontext) = NULL;
+    OK(cudaGetDriverEntryPointByVersion("cuCtxPushCurrent", (void **)&push, 12000, cudaEnableDefault, NULL));
+    MISUSE(cudaErrorInvalidValue,
+           cudaGetDriverEntryPointByVersion("cuNothing", (void **)&popped, 12000, cudaEnableDefault, NULL));
+    CHECK(cuDevicePrimaryCtxRetain(&context, 0) == CUDA_SUCCESS, "retain");
+    hostcuda_fail("cuCtxPushCurrent", 1, 0, cudaErrorUnknown);
+    CHECK(push(context) == CUDA_ERROR_UNKNOWN && hostcuda_context_current() == NULL, "push");
+    hostcuda_fail("cuCtxPopCurrent", 1, 0, cudaErrorUnknown);
+    CHECK(push(context) == CUDA_SUCCESS && cuCtxPopCurrent(&popped) == CUDA_ERROR_UNKNOWN, "pop");
+    CHECK(hostcuda_context_current() == NULL, "a failed pop leaves its context");
+    hostcuda_lose_device(cudaErrorLaunchFailure);
+    CHECK(push(context) == CUDA_SUCCESS && cuCtxPopCurrent(&popped) == CUDA_SUCCESS, "push and pop on a lost device");
+    hostcuda_fail(NULL, 0, 0, cudaSuccess);
+    CHECK(cuDevicePrimaryCtxRelease(0) == CUDA_SUCCESS, "release");
+
     /* other mistakes */
     d_data = device(400);
     MISUSE(cudaErrorInvalidValue, cudaMemcpy(d_data, host, 401, cudaMemcpyHostToDevice));

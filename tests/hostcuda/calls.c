@@ -110,6 +110,12 @@ static bool needs_no_device(const char *function)
     return strcmp(function, "cudaDriverGetVersion") == 0 || strcmp(function, "cudaRuntimeGetVersion") == 0;
 }
 
+/* Whose context is current is known to the host alone. */
+static bool needs_no_live_device(const char *function)
+{
+    return strncmp(function, "cuCtx", 5) == 0 || strcmp(function, "cuDevicePrimaryCtxRelease") == 0;
+}
+
 /* Every call of the API starts here, with the lock taken, and ends in hostcuda_leave(). */
 cudaError_t hostcuda_enter(const char *function)
 {
@@ -122,7 +128,7 @@ cudaError_t hostcuda_enter(const char *function)
         return error;
     if (needs_no_device(function))
         return cudaSuccess;
-    if (hostcuda.lost)
+    if (hostcuda.lost && !needs_no_live_device(function))
         return hostcuda.lost;
     if (hostcuda.driver < CUDART_VERSION / 1000 * 1000) /* minor versions are compatible */
         return cudaErrorInsufficientDriver;

@@ -25,10 +25,11 @@ static Context *context_new(int device, bool primary)
     return context;
 }
 
-static Context *primary_context(int device)
+static Context *primary_context(int device, bool by_runtime)
 {
     if (!hostcuda.primary[device])
         hostcuda.primary[device] = context_new(device, true);
+    hostcuda.primary[device]->by_runtime |= by_runtime;
     return hostcuda.primary[device];
 }
 
@@ -48,7 +49,7 @@ Context *hostcuda_current_context(void)
             hostcuda_die("the context current in this thread was destroyed");
         return hostcuda_thread.stack[hostcuda_thread.depth - 1];
     }
-    return primary_context(hostcuda_thread.device);
+    return primary_context(hostcuda_thread.device, true);
 }
 
 static void context_free(Context *context)
@@ -126,12 +127,25 @@ HostcudaContext hostcuda_context_current(void)
     return hostcuda_thread.depth ? hostcuda_thread.stack[hostcuda_thread.depth - 1] : NULL;
 }
 
-HostcudaContext hostcuda_context_primary(int device)
+HostcudaContext hostcuda_context_retain(int device)
 {
     hostcuda_lock();
-    Context *context = check_device(device) ? NULL : primary_context(device);
+    Context *context = check_device(device) ? NULL : primary_context(device, false);
+    if (context)
+        context->retained++;
     hostcuda_unlock();
     return context;
+}
+
+int hostcuda_context_release(int device)
+{
+    hostcuda_lock();
+    Context *context = check_device(device) ? NULL : hostcuda.primary[device];
+    const bool held = context && context->retained;
+    if (held && --context->retained == 0 && !context->by_runtime)
+        context_free(context);
+    hostcuda_unlock();
+    return held ? 0 : -1;
 }
 
 int hostcuda_context_device(HostcudaContext context)
@@ -175,9 +189,9 @@ cudaError_t cudaSetDevice(int device)
     if (!error) {
         hostcuda_thread.device = device;
         if (hostcuda_thread.depth)
-            hostcuda_thread.stack[hostcuda_thread.depth - 1] = primary_context(device);
+            hostcuda_thread.stack[hostcuda_thread.depth - 1] = primary_context(device, true);
         else
-            primary_context(device);
+            primary_context(device, true);
     }
     return hostcuda_leave(error);
 }
@@ -191,7 +205,7 @@ cudaError_t cudaInitDevice(int device, unsigned int device_flags, unsigned int f
     if (!error)
         error = check_device(device);
     if (!error)
-        primary_context(device);
+        primary_context(device, true);
     return hostcuda_leave(error);
 }
 #endif

@@ -1,20 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* As much of the driver API as makes, pushes and pops contexts. */
-#include "hostcuda_control.h"
+/* As much of the driver API as makes, pushes and pops contexts, and the way from the runtime to it. */
+#include "hostcuda_internal.h"
 
 #include <cuda.h>
+#include <string.h>
+
+/* Each call is one of those that can fail. It ends before the work begins, which takes the lock by itself. */
+static CUresult call(const char *name)
+{
+    const cudaError_t error = hostcuda_enter(name);
+    hostcuda_unlock();
+    return (CUresult)error; /* the numbers are the same */
+}
 
 static CUresult result(int ok)
 {
     return ok ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
 }
 
-static CUresult device_result(CUdevice device)
+static CUresult device_result(const char *name, CUdevice device)
 {
-    int n = 0;
-    if (cudaGetDeviceCount(&n) != cudaSuccess)
-        return CUDA_ERROR_NO_DEVICE;
-    return device >= 0 && device < n ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+    CUresult error = call(name);
+    if (!error && (device < 0 || device >= hostcuda.n_devices || device >= MAX_DEVICES))
+        error = CUDA_ERROR_INVALID_DEVICE;
+    return error;
 }
 
 CUresult cuInit(unsigned int flags)
@@ -35,7 +44,7 @@ CUresult cuDeviceGetCount(int *count)
 CUresult cuDeviceGet(CUdevice *device, int ordinal)
 {
     *device = ordinal;
-    return device_result(ordinal);
+    return device_result("cuDeviceGet", ordinal);
 }
 
 #if CUDA_VERSION >= 13000
@@ -47,57 +56,112 @@ CUresult cuCtxCreate(CUcontext *context, unsigned int flags, CUdevice device)
 {
 #endif
     (void)flags;
-    const CUresult error = device_result(device);
+    const CUresult error = device_result("cuCtxCreate", device);
     if (!error)
         *context = hostcuda_context_create(device);
     return error;
 }
 
+/* Destroying, popping and releasing do so even where they are told to fail. */
+
 CUresult cuCtxDestroy(CUcontext context)
 {
-    return result(hostcuda_context_destroy(context) == 0);
+    const CUresult error = call("cuCtxDestroy");
+    const int destroyed = hostcuda_context_destroy(context) == 0;
+    return error ? error : result(destroyed);
 }
 
 CUresult cuCtxPushCurrent(CUcontext context)
 {
-    return result(hostcuda_context_push(context) == 0);
+    const CUresult error = call("cuCtxPushCurrent");
+    return error ? error : result(hostcuda_context_push(context) == 0);
 }
 
 CUresult cuCtxPopCurrent(CUcontext *context)
 {
+    const CUresult error = call("cuCtxPopCurrent");
     CUcontext popped = hostcuda_context_pop();
     if (context)
         *context = popped;
-    return result(popped != NULL);
+    return error ? error : result(popped != NULL);
 }
 
 CUresult cuCtxGetCurrent(CUcontext *context)
 {
+    const CUresult error = call("cuCtxGetCurrent");
     *context = hostcuda_context_current();
-    return CUDA_SUCCESS;
+    return error;
 }
 
 CUresult cuCtxSetCurrent(CUcontext context)
 {
+    const CUresult error = call("cuCtxSetCurrent");
+    if (error)
+        return error;
     hostcuda_context_pop();
     return context ? result(hostcuda_context_push(context) == 0) : CUDA_SUCCESS;
 }
 
 CUresult cuCtxGetDevice(CUdevice *device)
 {
+    const CUresult error = call("cuCtxGetDevice");
     *device = hostcuda_context_device(hostcuda_context_current());
-    return result(*device >= 0);
+    return error ? error : result(*device >= 0);
 }
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
 {
-    const CUresult error = device_result(device);
+    const CUresult error = device_result("cuDevicePrimaryCtxRetain", device);
     if (!error)
-        *context = hostcuda_context_primary(device);
+        *context = hostcuda_context_retain(device);
     return error;
 }
 
 CUresult cuDevicePrimaryCtxRelease(CUdevice device)
 {
-    return device_result(device);
+    const CUresult error = call("cuDevicePrimaryCtxRelease");
+    const int released = hostcuda_context_release(device) == 0;
+    return error ? error : result(released);
 }
+
+/* ---- From the runtime ---- */
+
+static cudaError_t entry_point(const char *function, const char *symbol, void **pointer,
+                               enum cudaDriverEntryPointQueryResult *status)
+{
+    const struct { const char *name; void *pointer; } entries[] = {
+        {"cuCtxPushCurrent", (void *)cuCtxPushCurrent},
+        {"cuCtxPopCurrent", (void *)cuCtxPopCurrent},
+        {"cuCtxGetCurrent", (void *)cuCtxGetCurrent},
+        {"cuCtxGetDevice", (void *)cuCtxGetDevice},
+        {"cuDevicePrimaryCtxRetain", (void *)cuDevicePrimaryCtxRetain},
+        {"cuDevicePrimaryCtxRelease", (void *)cuDevicePrimaryCtxRelease},
+    };
+    cudaError_t error = hostcuda_enter(function);
+    *pointer = NULL;
+    for (size_t i = 0; !error && i < sizeof entries / sizeof *entries; i++)
+        if (strcmp(entries[i].name, symbol) == 0)
+            *pointer = entries[i].pointer;
+    if (!error && !*pointer)
+        error = hostcuda_misuse(cudaErrorInvalidValue, "%s is not emulated", symbol);
+    if (status)
+        *status = *pointer ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
+    return hostcuda_leave(error);
+}
+
+#if CUDART_VERSION >= 12050
+cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **pointer, unsigned int version,
+                                             unsigned long long flags, enum cudaDriverEntryPointQueryResult *status)
+{
+    (void)version;
+    (void)flags;
+    return entry_point(__func__, symbol, pointer, status);
+}
+#elif CUDART_VERSION >= 12000
+cudaError_t cudaGetDriverEntryPoint(const char *symbol, void **pointer, unsigned long long flags,
+                                    enum cudaDriverEntryPointQueryResult *status)
+{
+    (void)flags;
+    return entry_point(__func__, symbol, pointer, status);
+}
+#endif

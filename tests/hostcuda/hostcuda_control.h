@@ -95,7 +95,10 @@ int hostcuda_context_destroy(HostcudaContext context); /**< All its objects go w
 int hostcuda_context_push(HostcudaContext context);   /**< 0, or -1 if it is not alive. */
 HostcudaContext hostcuda_context_pop(void);           /**< NULL if the stack is empty. */
 HostcudaContext hostcuda_context_current(void);       /**< NULL if the stack is empty. */
-HostcudaContext hostcuda_context_primary(int device); /**< NULL if there is no such device. */
+HostcudaContext hostcuda_context_retain(int device);  /**< The primary one; NULL if there is no such device. */
+/** 0, or -1 if it is not retained. The last one destroys it, unless the runtime has used it by itself: on behalf of a
+ *  thread with an empty stack. */
+int hostcuda_context_release(int device);
 int hostcuda_context_device(HostcudaContext context); /**< -1 if it is not alive. */
 
 #ifdef __cplusplus

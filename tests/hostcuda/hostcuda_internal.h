@@ -87,6 +87,8 @@ struct CUctx_st {
     Context *next;
     int device;
     bool primary;
+    bool by_runtime;   /* of a primary one: the runtime holds it */
+    unsigned retained; /* and how often others do */
     Stream *default_stream;
 };
 
