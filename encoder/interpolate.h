@@ -54,22 +54,27 @@ PNV_SHARED int pnv_six_tap_row(const int row[6])
     return pnv_six_tap(row[0], row[1], row[2], row[3], row[4], row[5]);
 }
 
-/** Half way between rows 2 and 3. */
+PNV_SHARED int pnv_six_tap_column(const int s[6][6], int x)
+{
+    return pnv_six_tap(s[0][x], s[1][x], s[2][x], s[3][x], s[4][x], s[5][x]);
+}
+
+/** Half way between rows 2 and 3. Indices are constants here and below, so that a compiler can do without the array. */
 PNV_SHARED int pnv_interpolate_half_row(const int s[6][6], int fx, int max)
 {
     if (fx == 4)
         return pnv_six_tap_round(pnv_six_tap(pnv_six_tap_row(s[0]), pnv_six_tap_row(s[1]), pnv_six_tap_row(s[2]),
                                              pnv_six_tap_row(s[3]), pnv_six_tap_row(s[4]), pnv_six_tap_row(s[5])),
                                  10, max);
-    const int x = fx < 4 ? 2 : 3;
-    return pnv_six_tap_round(pnv_six_tap(s[0][x], s[1][x], s[2][x], s[3][x], s[4][x], s[5][x]), 5, max);
+    return pnv_six_tap_round(fx < 4 ? pnv_six_tap_column(s, 2) : pnv_six_tap_column(s, 3), 5, max);
 }
 
 /** In row 2 or, for fy of 5 and more, row 3. */
 PNV_SHARED int pnv_interpolate_full_row(const int s[6][6], int fx, int fy, int max)
 {
-    const int *row = s[fy < 5 ? 2 : 3];
-    return fx == 4 ? pnv_six_tap_round(pnv_six_tap_row(row), 5, max) : row[fx < 4 ? 2 : 3];
+    if (fx == 4)
+        return pnv_six_tap_round(fy < 5 ? pnv_six_tap_row(s[2]) : pnv_six_tap_row(s[3]), 5, max);
+    return fy < 5 ? (fx < 4 ? s[2][2] : s[2][3]) : (fx < 4 ? s[3][2] : s[3][3]);
 }
 
 /** In a column of samples (fx 0 or 8) or half way between two (fx 4), any fy of 0..8. */

@@ -264,8 +264,10 @@ static void make_row(uint16_t *dst, const uint16_t *const row[6], int fx, int fy
     const int quarters = fy < 5 ? fy : 8 - fy;
     const Column column = fx == 0 ? COLUMN_FULL : fx == 4 ? COLUMN_HALF : COLUMN_QUARTER;
     const uint16_t *near = row[fy < 5 ? 2 : 3];
-    Place p = {.column = fx == 6, .max = _mm256_set1_epi16((short)max)};
+    Place p; /* not the sums: most places have none */
 
+    p.column = fx == 6;
+    p.max = _mm256_set1_epi16((short)max);
     for (int x = 0; x < n; x += CHUNK) {
         x = n - x < 16 ? n - 16 : x;
         const int n_now = n - x < CHUNK ? n - x : CHUNK;
