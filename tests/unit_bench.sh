@@ -26,6 +26,25 @@ head -c 100000 /dev/zero >"$folder/zero.yuv"
 # shellcheck disable=SC2086
 $bench $small --input "$folder/zero.yuv" --no-stages --json | grep -q '"frames": 1,'
 
+# The kernels: a place of this machine has a time, the fastest one chooses the frame's, and the text has them all.
+"$bench" --kernels --rounds 1 >"$folder/kernels"
+"$bench" --kernels --rounds 1 --json >"$folder/kernels.json"
+python3 - "$folder/kernels.json" "$folder/kernels" <<'PYTHON'
+import json, sys
+rows = json.load(open(sys.argv[1]))['kernels']
+text = open(sys.argv[2]).read()
+assert len({(row['name'], row['bits']) for row in rows}) == len(rows)
+for row in rows:
+    times = row['ns_per_block']
+    assert list(times) == ['c', 'avx2', 'avx512', 'neon', 'cuda'] and times['c'] > 0, row
+    assert times[row['fastest']] == min(t for t in times.values() if t is not None), row
+    assert abs(row['ms_per_frame'] - 1e-6 * row['blocks_per_frame'] * times[row['fastest']]) < 1e-3, row
+    assert '\n%-20s %4d ' % (row['name'], row['bits']) in text, row
+for x in range(4):
+    for y in range(4):
+        assert any(row['name'] == 'interpolate mc%d%d' % (x, y) for row in rows), (x, y)
+PYTHON
+
 # refused ARGUMENT ...: exit status 2 and a sentence
 refused() {
     status=0
@@ -40,4 +59,4 @@ refused --size 16by16
 refused --format rgb
 refused --format yuva444p10le --profile hq
 refused --nonsense
-echo "bench: text, JSON, plot, files and refusals"
+echo "bench: text, JSON, plot, files, kernels and refusals"

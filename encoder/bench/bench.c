@@ -12,7 +12,7 @@
 typedef struct Options {
     PnvParams params;
     const char *input, *plot;
-    int n_frames, rounds, is_pattern, json, peers, stages;
+    int n_frames, rounds, is_pattern, json, peers, stages, kernels;
 } Options;
 
 static const char usage[] =
@@ -35,6 +35,7 @@ static const char usage[] =
     "  --no-stages        the total only\n"
     "  --peers            prores_ks and prores_aw of ffmpeg as well, on the same frames\n"
     "  --plot FILE        an SVG of speed against bytes and threads\n"
+    "  --kernels          the kernels of input formats, each alone, instead of frames\n"
     "  --json             one JSON object on standard output\n";
 
 static _Noreturn void refuse(const char *option, const char *value)
@@ -104,7 +105,7 @@ static PnvRounding parse_rounding(const char *text)
 }
 
 enum {
-    ROUNDING = 30, TARGET,
+    ROUNDING = 30, TARGET, KERNELS,
     INPUT = 1, CONTENT, FORMAT, SIZE, PROFILE, QUANTIZER, SLICE_MBS, INTERLACED, CPU, THREADS, DEPTH, FRAMES, ROUNDS,
     NO_STAGES, PEERS, PLOT, JSON, HELP
 };
@@ -139,6 +140,7 @@ static void parse_option(Options *o, int option, const char *value)
     case NO_STAGES: o->stages = 0; break;
     case PEERS: o->peers = 1; break;
     case PLOT: o->plot = value; break;
+    case KERNELS: o->kernels = 1; break;
     case JSON: o->json = 1; break;
     case HELP: fputs(usage, stdout); exit(0);
     default: fputs(usage, stderr); exit(2);
@@ -155,6 +157,7 @@ static Options parse(int argc, char **argv, int *interlaced)
         {"threads", 1, NULL, THREADS},   {"pipeline-depth", 1, NULL, DEPTH}, {"frames", 1, NULL, FRAMES},
         {"rounds", 1, NULL, ROUNDS},     {"no-stages", 0, NULL, NO_STAGES}, {"peers", 0, NULL, PEERS},
         {"plot", 1, NULL, PLOT},         {"json", 0, NULL, JSON},           {"help", 0, NULL, HELP},
+        {"kernels", 0, NULL, KERNELS},
         {NULL, 0, NULL, 0}};
     Options o = {.params = {.width = 1920, .height = 1080, .depth = 10, .threads = 1, .backend = PNV_BACKEND_CPU},
                  .n_frames = 8, .rounds = 5, .stages = 1};
@@ -273,6 +276,10 @@ int main(int argc, char **argv)
     Options o = parse(argc, argv, &interlaced);
     PnvEncoder *enc;
 
+    if (o.kernels) {
+        pnv_bench_kernels(o.rounds, o.json);
+        return 0;
+    }
     /* Before frames are made: are the parameters right, and what does auto stand for? */
     const PnvStatus status = pnv_open(&enc, &o.params, error);
     if (status != PNV_OK) {

@@ -85,6 +85,12 @@ void pnv_bench_peers(PnvBenchPeer peers[PNV_BENCH_PEERS], const PnvBenchContent 
 int pnv_bench_plot(const char *path, const PnvBenchContent *c, const PnvParams *params, const PnvBenchPeer *peers,
                    int rounds, char *error);
 
+/**
+ * Time the kernels that bring input formats to samples, each alone at each place where this build and machine have it,
+ * and print them as a table or, with json, as one object.
+ */
+void pnv_bench_kernels(int rounds, int json);
+
 double pnv_bench_cpu_ms(void);
 double pnv_bench_wall_ms(void);
 
