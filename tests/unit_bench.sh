@@ -43,6 +43,8 @@ for row in rows:
 for x in range(4):
     for y in range(4):
         assert any(row['name'] == 'interpolate mc%d%d' % (x, y) for row in rows), (x, y)
+for name in 'color', 'decimate':
+    assert any(row['name'] == name for row in rows), name
 PYTHON
 
 # refused ARGUMENT ...: exit status 2 and a sentence

@@ -10,7 +10,7 @@
 enum { WIDTH = PNV_FETCH_STRIDE, ROWS = 8, BLOCKS = WIDTH / 8, MARGIN = 5, RUNS = 200 };
 
 /* Blocks of a 1920x1080 frame if all of it that a kernel can make is made by it alone. */
-enum { CHROMA_444 = 2 * 1920 * 1080 / 64 };
+enum { CHROMA_444 = 2 * 1920 * 1080 / 64, CHROMA_422 = CHROMA_444 / 2, PIXELS = 1920 * 1080 / 64 };
 
 typedef struct Kernel Kernel;
 struct Kernel {
@@ -23,6 +23,8 @@ struct Kernel {
 };
 
 static _Alignas(64) uint16_t samples[ROWS + MARGIN][2 + WIDTH + 3], made[ROWS][WIDTH];
+static _Alignas(64) int16_t scaled[ROWS][3 + WIDTH + 2], made_scaled[3][ROWS][WIDTH]; /* around 0 */
+static PnvColor color;
 
 static void run_interpolate(const PnvDsp *dsp, const Kernel *k)
 {
@@ -31,6 +33,22 @@ static void run_interpolate(const PnvDsp *dsp, const Kernel *k)
         for (int i = 0; i < 6; i++)
             row[i] = samples[y + i] + 2;
         dsp->interpolate(made[y], row, k->fx, k->fy, WIDTH, (1 << k->depth) - 1);
+    }
+}
+
+static void run_color(const PnvDsp *dsp, const Kernel *k)
+{
+    for (int y = 0; y < ROWS; y++)
+        dsp->color_row(made_scaled[0][y], made_scaled[1][y], made_scaled[2][y], samples[y], samples[y + 1],
+                       samples[y + 2], &color, WIDTH);
+}
+
+/* What a unit of chroma has is half as wide: both. */
+static void run_decimate(const PnvDsp *dsp, const Kernel *k)
+{
+    for (int y = 0; y < ROWS; y++) {
+        for (int c = 1; c < 3; c++)
+            dsp->decimate_row(made_scaled[c][y], scaled[y] + 3, WIDTH / 2);
     }
 }
 
@@ -67,6 +85,10 @@ static const Kernel kernels[] = {
     INTERPOLATE("mc20", 4, 0, 16),
     INTERPOLATE("mc01", 0, 2, 16),
     INTERPOLATE("mc22", 4, 4, 16),
+    {"color", offsetof(PnvDsp, color_row), run_color, 8, PIXELS, 0, 0},
+    {"color", offsetof(PnvDsp, color_row), run_color, 10, PIXELS, 0, 0},
+    {"color", offsetof(PnvDsp, color_row), run_color, 16, PIXELS, 0, 0},
+    {"decimate", offsetof(PnvDsp, decimate_row), run_decimate, 14, CHROMA_422, 0, 0},
 };
 
 enum { N_KERNELS = sizeof kernels / sizeof *kernels, N_LEVELS = 4 };
@@ -78,7 +100,7 @@ typedef struct Times {
     int fastest;
 } Times;
 
-static void fill_samples(int depth)
+static void prepare(int depth)
 {
     uint32_t x = 1;
 
@@ -86,8 +108,11 @@ static void fill_samples(int depth)
         for (int i = 0; i < 2 + WIDTH + 3; i++) {
             x = x * 1664525 + 1013904223;
             samples[y][i] = (uint16_t)(x >> 16 & ((1u << depth) - 1));
+            if (y < ROWS)
+                scaled[y][i] = (int16_t)(samples[y][i] - (1 << (depth - 1)));
         }
     }
+    pnv_color_init(&color, 1, depth, PNV_RANGE_FULL);
 }
 
 static double time_kernel(const PnvDsp *dsp, const Kernel *k, int rounds)
@@ -109,7 +134,7 @@ static void time_places(Times *t, const Kernel *k, int rounds)
     PnvDsp dsp[N_LEVELS];
 
     *t = (Times){.fastest = 0};
-    fill_samples(k->depth);
+    prepare(k->depth);
     for (int i = 0; i < N_LEVELS; i++) {
         t->same_as[i] = i;
         if (!pnv_cpu_has(levels[i]))
