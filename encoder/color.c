@@ -81,8 +81,8 @@ void pnv_color_init(PnvColor *color, int matrix_coefficients, int depth, PnvRang
     color->zero = zero;
 }
 
-void pnv_color_row_c(int16_t *y, int16_t *cb, int16_t *cr, const uint16_t *r, const uint16_t *g, const uint16_t *b,
-                     const PnvColor *color, int n)
+void pnv_color_row_c(int16_t *restrict y, int16_t *restrict cb, int16_t *restrict cr, const uint16_t *r,
+                     const uint16_t *g, const uint16_t *b, const PnvColor *color, int n)
 {
     for (int x = 0; x < n; x++) {
         y[x] = pnv_color_sample(color, 0, r[x], g[x], b[x]);
