@@ -18,6 +18,7 @@
 #include "hostmem.h"
 #include "input.h"
 #include "kernels.h"
+#include "output.h"
 #include "packet.h"
 #include "sample.h"
 #include "threadpool.h"
@@ -29,6 +30,7 @@ enum {
     ALIGNMENT = 256,     /* of what lies in one allocation */
     /* The output has room for an eighth of the worst case, which real frames stay under, and grows where one does not. */
     OUTPUT_SHARE = 8,
+    SPARE_OUTPUTS = 4,          /* packets that may be out at the caller before the next ones are copied */
     COPY_THREADS = 4,           /* a core reads and writes about a fourth of what the memory of a machine can */
     PARALLEL_COPY = 4 << 20     /* bytes of a frame from which on waking them pays; not measured */
 };
@@ -59,7 +61,8 @@ typedef struct Slot {
     uint8_t *d_work;          /* all below that is not d_frame */
     size_t reset_bytes;       /* of the beginning of d_work that every frame starts with as zeros */
     PnvCudaResult *h_result;  /* mapped */
-    uint8_t *h_frame;         /* mapped */
+    PnvCudaOutput *output;    /* that the frame is written into */
+    size_t frame_capacity;    /* of d_frame */
     PnvBatch copy;
 } Slot;
 
@@ -72,8 +75,10 @@ struct Pipeline {
     uint8_t *d_tables;        /* quantizers and headers */
     size_t headers_at;        /* of d_tables */
     PnvThreadpool *copiers;   /* for large frames, else NULL */
-    PnvPacketPool *packets;
     PnvHostPool *host;        /* page-locked memory */
+    PnvCudaOutputs *outputs;
+    atomic_size_t room;       /* bytes of a frame that any slot has to have had room for */
+    PnvPacketPool *packets;   /* ordinary memory, for when all outputs are out */
     atomic_ullong n_staging_copies, n_packet_copies, n_cpu_fallback;
     Slot slot[PNV_MAX_FRAMES_IN_FLIGHT];
     int n_slots;
@@ -281,11 +286,48 @@ static cudaError_t queue_analysis(Slot *s)
     return queue_rounds(s);
 }
 
+/** Room for as much as any frame has needed so far. */
+static cudaError_t reserve_output(Slot *s)
+{
+    const size_t bytes = atomic_load(&s->pipeline->room);
+
+    if (s->frame_capacity < bytes) {
+        (void)cudaFree(s->frame.d_frame);
+        s->frame.d_frame = NULL;
+        s->frame_capacity = 0;
+        const cudaError_t e = cudaMalloc((void **)&s->frame.d_frame, bytes);
+        if (e != cudaSuccess)
+            return e;
+        s->frame_capacity = bytes;
+    }
+    return pnv_cuda_output_reserve(s->output, bytes);
+}
+
+/** A frame as large as none before it: what comes later has room for it and some more. */
+static void widen_room(Pipeline *p, size_t frame_bytes)
+{
+    const size_t bytes = align_up(frame_bytes, 16) + frame_bytes / 64 * 16;
+    size_t room = atomic_load(&p->room);
+
+    while (room < bytes && !atomic_compare_exchange_weak(&p->room, &room, bytes))
+        ;
+}
+
+/** Where the frame goes, as far as there is room. */
+static void describe_output(Slot *s)
+{
+    const size_t room = s->frame_capacity < s->output->capacity ? s->frame_capacity : s->output->capacity;
+
+    s->frame.m_frame = s->output->m_data;
+    s->frame.capacity = room < UINT32_MAX ? (uint32_t)(room / 16 * 16) : UINT32_MAX - 15;
+}
+
 /** Sizes are known: the frame is written and brought to the host. */
 static cudaError_t queue_frame(Slot *s)
 {
     Pipeline *p = s->pipeline;
 
+    describe_output(s);
     TRY(p, pnv_cuda_layout(&s->frame, s->stream));
     trace(s, "layout");
     TRY(p, pnv_cuda_entropy_write(&s->frame, s->stream));
@@ -300,41 +342,13 @@ static cudaError_t queue_frame(Slot *s)
 
 static cudaError_t queue_all(Slot *s)
 {
-    cudaError_t e = upload(s);
+    Pipeline *p = s->pipeline;
 
+    TRY(p, reserve_output(s));
+    cudaError_t e = upload(s);
     if (e == cudaSuccess)
         e = queue_analysis(s);
     return e == cudaSuccess ? queue_frame(s) : e;
-}
-
-/* ---- Output that grows ---- */
-
-static void free_output(Slot *s)
-{
-    (void)cudaFree(s->frame.d_frame);
-    pnv_host_free(s->h_frame);
-    s->frame.d_frame = NULL;
-    s->h_frame = NULL;
-    s->frame.capacity = 0;
-}
-
-static cudaError_t allocate_output(Slot *s, size_t bytes)
-{
-    const size_t capacity = align_up(bytes, 16);
-    void *mapped = NULL;
-    cudaError_t e = cudaMalloc((void **)&s->frame.d_frame, capacity);
-
-    if (e == cudaSuccess)
-        e = allocate_host(s->pipeline, &s->h_frame, capacity);
-    if (e == cudaSuccess)
-        e = cudaHostGetDevicePointer(&mapped, s->h_frame, 0);
-    if (e != cudaSuccess) {
-        free_output(s);
-        return e;
-    }
-    s->frame.m_frame = mapped;
-    s->frame.capacity = capacity < UINT32_MAX ? (uint32_t)capacity : UINT32_MAX - 15;
-    return cudaSuccess;
 }
 
 /** Wait for a slot's frame; go on where rate control or the output's room made it stop. */
@@ -352,10 +366,9 @@ static cudaError_t finish_on_gpu(Slot *s)
             const cudaError_t e = queue_rounds(s);
             if (e != cudaSuccess)
                 return e;
-        } else { /* a frame as large as none before it */
-            const size_t bytes = r->frame_bytes;
-            free_output(s);
-            TRY(p, allocate_output(s, bytes + bytes / 4));
+        } else {
+            widen_room(p, r->frame_bytes);
+            TRY(p, reserve_output(s));
         }
         const cudaError_t e = queue_frame(s);
         if (e != cudaSuccess)
@@ -521,18 +534,36 @@ static void cuda_wait(void *impl, int slot)
     pthread_mutex_unlock(&s->lock);
 }
 
+/** The frame's bytes for the packet: where they are, if a spare buffer can take the place of that, else a copy. */
+static int hand_out(Slot *s, PnvPacket *packet)
+{
+    const size_t bytes = s->h_result->frame_bytes;
+    PnvCudaOutput *spare = pnv_cuda_outputs_take(s->pipeline->outputs);
+
+    if (spare) {
+        packet->data = s->output->h_data;
+        packet->size = bytes;
+        packet->owner = &s->output->owner;
+        s->output = spare;
+        return 0;
+    }
+    uint8_t *copy = pnv_packet_pool_take(s->pipeline->packets, bytes, packet);
+    if (!copy)
+        return -1;
+    memcpy(copy, s->output->h_data, bytes);
+    atomic_fetch_add(&s->pipeline->n_packet_copies, 1);
+    return 0;
+}
+
 static PnvStatus take_from_gpu(Slot *s, PnvPacket *packet)
 {
     const PnvCudaResult *r = s->h_result;
 
     *packet = (PnvPacket){0};
-    uint8_t *data = pnv_packet_pool_take(s->pipeline->packets, r->frame_bytes, packet);
-    if (!data) {
+    if (hand_out(s, packet) != 0) {
         packet->error = "no memory for a coded frame";
         return PNV_ENOMEM;
     }
-    memcpy(data, s->h_frame, r->frame_bytes);
-    atomic_fetch_add(&s->pipeline->n_packet_copies, 1);
     const PnvRateReport report = {
         .n_slices = s->frame.n_slices,
         .n_coded = r->n_coded,
@@ -605,9 +636,10 @@ static void cuda_close(void *impl)
     for (int i = 0; i < p->n_slots; i++) {
         pnv_host_free(p->slot[i].h_input);
         pnv_host_free(p->slot[i].h_result);
-        pnv_host_free(p->slot[i].h_frame);
+        pnv_cuda_output_give(p->slot[i].output);
         pthread_mutex_destroy(&p->slot[i].lock);
     }
+    pnv_cuda_outputs_close(p->outputs);
     pnv_host_pool_close(p->host);
     pnv_cuda_context_close(&p->context);
     pnv_threadpool_delete(p->copiers);
@@ -755,7 +787,7 @@ static size_t output_bytes(const PnvPlan *plan)
 
     if (plan->target_bytes && !plan->params.alpha_bits && (size_t)plan->target_bytes < plan->packet_bound)
         bytes = (size_t)plan->target_bytes;
-    return bytes + 4096;
+    return align_up(bytes, 16) + 4096;
 }
 
 static cudaError_t open_slot(Slot *s)
@@ -788,8 +820,9 @@ static cudaError_t open_slot(Slot *s)
         e = allocate_host(s->pipeline, (uint8_t **)&s->h_result, sizeof *s->h_result);
     if (e == cudaSuccess)
         e = cudaHostGetDevicePointer(&mapped, s->h_result, 0);
+    s->output = pnv_cuda_outputs_take(s->pipeline->outputs); /* there are enough */
     if (e == cudaSuccess)
-        e = allocate_output(s, output_bytes(plan));
+        e = reserve_output(s);
     if (e != cudaSuccess)
         return e;
     s->frame.m_result = mapped;
@@ -828,6 +861,9 @@ static cudaError_t open_device(Pipeline *p)
     if (e != cudaSuccess)
         return e;
     e = open_tables(p);
+    atomic_store(&p->room, output_bytes(p->plan));
+    for (int i = 0; e == cudaSuccess && i < p->n_slots + SPARE_OUTPUTS; i++)
+        e = pnv_cuda_outputs_add(p->outputs, atomic_load(&p->room));
     for (int i = 0; e == cudaSuccess && i < p->n_slots; i++)
         e = open_slot(&p->slot[i]);
     if (e == cudaSuccess)
@@ -840,7 +876,8 @@ static int open_host(Pipeline *p, char *error)
 {
     p->packets = pnv_packet_pool_new();
     p->host = pnv_host_pool_new((PnvHostPins){.pin = pin, .unpin = unpin, .opaque = p});
-    if (!p->packets || !p->host || pnv_backend_cpu.open(&p->cpu, p->plan, error) != PNV_OK)
+    p->outputs = p->host ? pnv_cuda_outputs_new(p->host) : NULL;
+    if (!p->packets || !p->outputs || pnv_backend_cpu.open(&p->cpu, p->plan, error) != PNV_OK)
         return -1;
     if (p->plan->params.threads > 1 && pnv_cuda_input_bound(p->plan) >= PARALLEL_COPY)
         p->copiers = pnv_threadpool_new(COPY_THREADS); /* without them one thread copies */

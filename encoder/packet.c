@@ -9,6 +9,7 @@
 enum { KEPT_BUFFERS = 8, ALIGNMENT = 64 };
 
 typedef struct Buffer {
+    PnvPacketOwner owner; /* first */
     PnvPacketPool *pool;
     struct Buffer *next;
     size_t capacity;
@@ -77,6 +78,24 @@ static Buffer *pop_free(PnvPacketPool *pool, size_t size)
     return b;
 }
 
+static void release(PnvPacketOwner *owner)
+{
+    Buffer *b = (Buffer *)owner;
+    PnvPacketPool *pool = b->pool;
+
+    pthread_mutex_lock(&pool->lock);
+    const int keep = pool->n_free < KEPT_BUFFERS;
+    if (keep) {
+        b->next = pool->free;
+        pool->free = b;
+        pool->n_free++;
+    }
+    pthread_mutex_unlock(&pool->lock);
+    if (!keep)
+        free(b);
+    pnv_packet_pool_unref(pool);
+}
+
 uint8_t *pnv_packet_pool_take(PnvPacketPool *pool, size_t size, PnvPacket *packet)
 {
     pthread_mutex_lock(&pool->lock);
@@ -92,32 +111,21 @@ uint8_t *pnv_packet_pool_take(PnvPacketPool *pool, size_t size, PnvPacket *packe
             pnv_packet_pool_unref(pool);
             return NULL;
         }
+        b->owner.release = release;
         b->pool = pool;
         b->capacity = capacity;
     }
     packet->data = buffer_data(b);
     packet->size = size;
-    packet->owner = b;
+    packet->owner = &b->owner;
     return buffer_data(b);
 }
 
 void pnv_packet_release(PnvPacket *packet)
 {
-    Buffer *b = packet->owner;
+    PnvPacketOwner *owner = packet->owner;
 
     memset(packet, 0, sizeof *packet);
-    if (!b)
-        return;
-    PnvPacketPool *pool = b->pool;
-    pthread_mutex_lock(&pool->lock);
-    const int keep = pool->n_free < KEPT_BUFFERS;
-    if (keep) {
-        b->next = pool->free;
-        pool->free = b;
-        pool->n_free++;
-    }
-    pthread_mutex_unlock(&pool->lock);
-    if (!keep)
-        free(b);
-    pnv_packet_pool_unref(pool);
+    if (owner)
+        owner->release(owner);
 }

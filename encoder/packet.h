@@ -5,6 +5,11 @@
 
 #include "pnv.h"
 
+/** Where a packet's memory goes back to: PnvPacket.owner, and the beginning of a record of the owner's own. */
+typedef struct PnvPacketOwner {
+    void (*release)(struct PnvPacketOwner *owner); /**< Any thread, at any time. */
+} PnvPacketOwner;
+
 /** Outlives its encoder until the last packet is released. */
 typedef struct PnvPacketPool PnvPacketPool;
 

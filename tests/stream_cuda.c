@@ -4,6 +4,9 @@
  * becomes of frames when CUDA fails, at every call of the runtime in turn. With the argument "full-size" frames of SD
  * and HD.
  */
+#include <pthread.h>
+#include <sched.h>
+
 #include "check.h"
 #include "cuda_twin.h"
 #include "profile.h"
@@ -237,6 +240,113 @@ static void test_in_flight(void)
     }
 }
 
+/* A packet of frame i, kept. */
+static PnvPacket next_packet(Stream *s, PnvEncoder *enc, int i)
+{
+    PnvPacket packet;
+
+    REQUIRE(pnv_send(enc, &s->t[i].pic) == PNV_OK && pnv_collect(enc, &packet) == PNV_OK, "encode");
+    return packet;
+}
+
+static void check_packet(const Stream *s, const PnvPacket *packet, int i, const char *name)
+{
+    CHECK(same_frame(&s->want[i], &(TestFrame){(uint8_t *)packet->data, packet->size}), "%s: frame %d: other bytes", name, i);
+}
+
+enum { SPARE = 4, N_KEPT = 3 * N_PICTURES };
+
+static uint64_t packet_copies(const PnvEncoder *enc)
+{
+    PnvStats stats;
+
+    pnv_stats(enc, &stats);
+    return stats.n_packet_copies;
+}
+
+/* Packets are the memory that the device wrote, until as many are out as there are; then they are copies, until some come
+ * back. Nothing waits for them, and those that are out outlive the encoder. */
+static void test_packets(int quantizer)
+{
+    PnvParams params = make_params(PNV_PROFILE_HQ, 64, 48, 10);
+    PnvPacket kept[N_KEPT];
+    Stream s;
+
+    params.quantizer = quantizer; /* 1: frames that are larger than the room that there is at first */
+    params.frames_in_flight = 2;
+    stream_init(&s, params);
+    PnvEncoder *enc = stream_open(&s);
+    REQUIRE(enc, "open: %s", s.warning);
+    stream_run(&s, enc, "released at once");
+    stream_run(&s, enc, "released at once");
+    CHECK(packet_copies(enc) == 0, "%d packets were copied", (int)packet_copies(enc));
+    for (int round = 0; round < 2; round++) {
+        const uint64_t before = packet_copies(enc);
+        for (int i = 0; i < N_KEPT; i++) {
+            kept[i] = next_packet(&s, enc, i % N_PICTURES);
+            const uint64_t copies = packet_copies(enc) - before;
+            CHECK((int)copies == (i < SPARE ? 0 : i - SPARE + 1), "%d copies of %d packets", (int)copies, i + 1);
+        }
+        pnv_packet_release(&kept[2]); /* one place, and one packet more */
+        kept[2] = next_packet(&s, enc, 2);
+        CHECK(packet_copies(enc) - before == N_KEPT - SPARE, "a buffer that came back was not used");
+        for (int i = 0; i < N_KEPT; i++) {
+            check_packet(&s, &kept[i], i % N_PICTURES, "kept");
+            if (!round)
+                pnv_packet_release(&kept[i]);
+        }
+    }
+    pnv_close(&enc);
+    for (int i = 0; i < N_KEPT; i++) {
+        check_packet(&s, &kept[i], i % N_PICTURES, "kept longer than the encoder");
+        pnv_packet_release(&kept[i]);
+    }
+    CHECK(s.n_warnings == 0, "%s", s.warning);
+    stream_free(&s);
+}
+
+/* Half of the packets come back from another thread, later. */
+typedef struct Releaser {
+    PnvPacket packet[2 * N_PICTURES];
+    _Atomic int n;
+    int n_wrong;
+    const Stream *s;
+} Releaser;
+
+static void *release_all(void *arg)
+{
+    Releaser *r = arg;
+
+    for (int i = 0; i < 2 * N_PICTURES; i++) {
+        while (r->n <= i)
+            sched_yield();
+        r->n_wrong += !same_frame(&r->s->want[i % N_PICTURES], &(TestFrame){(uint8_t *)r->packet[i].data, r->packet[i].size});
+        pnv_packet_release(&r->packet[i]);
+    }
+    return NULL;
+}
+
+static void test_packets_from_two_threads(void)
+{
+    PnvParams params = make_params(PNV_PROFILE_LT, 33, 20, 10);
+    Stream s;
+    Releaser r = {.s = &s};
+    pthread_t thread;
+
+    stream_init(&s, params);
+    PnvEncoder *enc = stream_open(&s);
+    REQUIRE(enc, "open: %s", s.warning);
+    REQUIRE(!pthread_create(&thread, NULL, release_all, &r), "thread");
+    for (int i = 0; i < 2 * N_PICTURES; i++) {
+        r.packet[i] = next_packet(&s, enc, i % N_PICTURES);
+        r.n++;
+    }
+    pnv_close(&enc);
+    pthread_join(thread, NULL);
+    CHECK(r.n_wrong == 0, "%d packets changed while they were out", r.n_wrong);
+    stream_free(&s);
+}
+
 #ifdef PNV_CUDA_EMULATED
 /* Objects of the runtime that are alive. */
 static unsigned long alive(void)
@@ -264,17 +374,27 @@ static void test_steady_state(void)
     PnvEncoder *enc = stream_open(&s);
     REQUIRE(enc, "open: %s", s.warning);
     stream_run(&s, enc, "first");
+    stream_run(&s, enc, "first"); /* a frame needed more room, which all slots then get */
     hostcuda_clear_calls();
     stream_run(&s, enc, "steady");
     for (size_t i = 0; i < sizeof forbidden / sizeof *forbidden; i++)
         CHECK(hostcuda_calls(forbidden[i]) == 0, "%s is called in steady state", forbidden[i]);
+    CHECK(packet_copies(enc) == 0, "packets are copied");
     const HostcudaCounts c = hostcuda_counts();
     CHECK(c.device_waits == 0 && c.pageable == 0 && c.misuse == 0, "%lu waits, %lu pageable, %lu misuse", c.device_waits,
           c.pageable, c.misuse);
     CHECK(hostcuda_calls("cudaEventSynchronize") == N_PICTURES, "%lu waits for %d frames",
           hostcuda_calls("cudaEventSynchronize"), N_PICTURES);
     printf("a frame takes %lu calls, %lu of them launches\n", hostcuda_calls(NULL) / N_PICTURES, c.kernels / N_PICTURES);
+    /* a packet is memory that the device wrote, and when the encoder is closed, ordinary memory */
+    struct cudaPointerAttributes attributes;
+    PnvPacket packet = next_packet(&s, enc, 0);
+    CHECK(cudaPointerGetAttributes(&attributes, packet.data) == cudaSuccess && attributes.type == cudaMemoryTypeHost,
+          "a packet is not page-locked");
     pnv_close(&enc);
+    CHECK(alive() == 0, "%lu objects of the runtime are left", alive());
+    check_packet(&s, &packet, 0, "after the encoder");
+    pnv_packet_release(&packet);
     CHECK(alive() == 0, "%lu objects of the runtime are left", alive());
     stream_free(&s);
 }
@@ -585,6 +705,9 @@ int main(int argc, char **argv)
     test_search();
     test_layouts();
     test_in_flight();
+    test_packets(8);
+    test_packets(1);
+    test_packets_from_two_threads();
 #ifdef PNV_CUDA_EMULATED
     test_steady_state();
     test_pinned(0);
