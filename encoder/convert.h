@@ -51,7 +51,7 @@ PNV_SHARED int pnv_convert_applies(const PnvConversion *v, int c)
 
 enum {
     PNV_CONVERT_MARGIN = 8,                                              /* columns on either side; filters need 3 */
-    PNV_CONVERT_STRIDE = PNV_FETCH_STRIDE + 2 * PNV_CONVERT_MARGIN,
+    PNV_CONVERT_STRIDE = PNV_FETCH_STRIDE + 2 * PNV_CONVERT_MARGIN + PNV_LOAD_ROOM,
     PNV_CONVERT_ROWS = 16 + 5                                            /* of six taps over 16 rows */
 };
 

@@ -34,7 +34,9 @@ void pnv_dsp_init(PnvDsp *dsp, PnvCpu cpu)
         cpu = pnv_cpu_best();
 #if PNV_HAVE_X86
     if (cpu == PNV_CPU_AVX2 || cpu == PNV_CPU_AVX512) {
+        dsp->load = pnv_load_avx2;
         dsp->fetch = pnv_fetch_avx2;
+        dsp->fetch_scale = pnv_fetch_scale_avx2;
         dsp->color_row = pnv_color_row_avx2;
         dsp->decimate_row = pnv_decimate_row_avx2;
         dsp->transform = pnv_transform_avx2;

@@ -52,28 +52,59 @@ static void test_units(const PnvDsp *ref, const PnvDsp *var, const char *name)
 static void test_fetch(const PnvDsp *ref, const PnvDsp *var, const char *name)
 {
     static uint16_t want[PNV_MAX_ALPHA_VALUES + 16], got[PNV_MAX_ALPHA_VALUES + 16];
-    static const int depths[] = {8, 10, 12, 16}, widths[] = {1, 15, 16, 17, 33, 100, 128, 200};
+    static const int widths[] = {1, 15, 16, 17, 33, 100, 128, 200};
+    static const struct { PnvPacking packing; int depth, step, shift; } forms[] = {
+        {PNV_PACKING_SAMPLES, 8, 1, 0},  {PNV_PACKING_SAMPLES, 8, 4, 0},  {PNV_PACKING_SAMPLES, 10, 2, 0},
+        {PNV_PACKING_SAMPLES, 10, 8, 6}, {PNV_PACKING_SAMPLES, 12, 2, 0}, {PNV_PACKING_SAMPLES, 12, 8, 4},
+        {PNV_PACKING_SAMPLES, 16, 2, 0}, {PNV_PACKING_SAMPLES, 16, 8, 0}, {PNV_PACKING_WORDS, 2, 4, 30},
+        {PNV_PACKING_WORDS, 10, 4, 20},  {PNV_PACKING_WORDS_BE, 2, 4, 0},
+    };
 
-    for (int round = 0; round < 1000; round++) {
-        const int depth = depths[round % 4], bytes = depth > 8 ? 2 : 1, width = widths[exact_random() % 8];
-        const int height = exact_between(1, 40), step = round % 5 == 4 ? 4 * bytes : bytes;
-        const ptrdiff_t stride = (ptrdiff_t)width * step + 2 * (round % 3);
-        const size_t size = (size_t)(stride * (height - 1) + (width - 1) * step + bytes);
+    for (int round = 0; round < 2200; round++) {
+        const int f = round % 11, width = widths[exact_random() % 8];
+        PnvPlane p = {.step = forms[f].step, .width = width, .height = exact_between(1, 40), .depth = forms[f].depth,
+                      .packing = forms[f].packing, .shift = forms[f].shift, .component = 3};
+        p.stride = pnv_plane_row_bytes(&p) + 2 * (round % 3);
+        const size_t size = (size_t)(p.stride * (p.height - 1) + pnv_plane_row_bytes(&p));
         uint8_t *data = malloc(size);
         REQUIRE(data, "memory");
         for (size_t i = 0; i < size; i++)
             data[i] = (uint8_t)exact_random();
-        const PnvPlane p = {.data = data, .stride = stride, .step = step, .width = width, .height = height,
-                            .depth = depth};
+        p.data = data;
         const int n_mb = 1 << exact_between(0, 3), x0 = exact_between(0, (width - 1) / 16) * 16;
-        const int y0 = exact_between(0, (height - 1) / 16) * 16, bits = exact_random() & 1 ? 16 : 8;
+        const int y0 = exact_between(0, (p.height - 1) / 16) * 16, bits = exact_random() & 1 ? 16 : 8;
         memset(want, 0x55, sizeof want);
         memset(got, 0x55, sizeof got);
         ref->alpha_fetch(want, &p, bits, x0, y0, 16 * n_mb);
         var->alpha_fetch(got, &p, bits, x0, y0, 16 * n_mb);
-        CHECK_MEM_EQ(want, got, sizeof want, "%s fetch: depth %d to %d, %dx%d at %d,%d, %d MBs", name, depth, bits, width,
-                     height, x0, y0, n_mb);
+        CHECK_MEM_EQ(want, got, sizeof want, "%s fetch: packing %d depth %d step %d to %d, %dx%d at %d,%d, %d MBs", name,
+                     (int)p.packing, p.depth, p.step, bits, width, p.height, x0, y0, n_mb);
         free(data);
+    }
+}
+
+/* Every alpha there is, to 8 and 16 bits. */
+static void test_every_alpha(const PnvDsp *ref, const PnvDsp *var, const char *name)
+{
+    static const int depths[] = {8, 10, 12, 16};
+    static uint16_t want[2048], got[2048];
+    uint8_t row[256];
+
+    for (int d = 0; d < 4; d++) {
+        for (int first = 0; first < 1 << depths[d]; first += 128) {
+            const int bytes = depths[d] == 8 ? 1 : 2;
+            for (int x = 0; x < 128; x++) {
+                row[x * bytes] = (uint8_t)(first + x);
+                if (bytes == 2)
+                    row[2 * x + 1] = (uint8_t)((first + x) >> 8);
+            }
+            const PnvPlane p = {.data = row, .stride = 256, .step = bytes, .width = 128, .height = 1, .depth = depths[d]};
+            for (int bits = 8; bits <= 16; bits += 8) {
+                ref->alpha_fetch(want, &p, bits, 0, 0, 128);
+                var->alpha_fetch(got, &p, bits, 0, 0, 128);
+                CHECK_MEM_EQ(want, got, sizeof want, "%s: alpha %d .. of %d bits to %d", name, first, depths[d], bits);
+            }
+        }
     }
 }
 
@@ -81,6 +112,7 @@ static void test_level(const PnvDsp *ref, const PnvDsp *var, const char *name)
 {
     test_units(ref, var, name);
     test_fetch(ref, var, name);
+    test_every_alpha(ref, var, name);
 }
 
 int main(void)

@@ -5,10 +5,11 @@
  */
 #include "alpha.h"
 
+#include <assert.h>
 #include <immintrin.h>
 #include <string.h>
 
-#include "sample.h"
+#include "scale.h"
 #include "words.h"
 
 enum { LANES = 16 };
@@ -16,39 +17,32 @@ enum { LANES = 16 };
 /** More bits by repeating a sample's own: 8, 10 or 12 of them to 16. */
 PNV_INLINE __m256i widen(__m256i a, int depth)
 {
-    a = _mm256_and_si256(a, _mm256_set1_epi16((short)((1 << depth) - 1)));
     return _mm256_or_si256(_mm256_sll_epi16(a, _mm_cvtsi32_si128(16 - depth)),
                            _mm256_srl_epi16(a, _mm_cvtsi32_si128(2 * depth - 16)));
 }
 
 void pnv_alpha_fetch_avx2(uint16_t *dst, const PnvPlane *plane, int bits, int x0, int y0, int width)
 {
-    const int depth = plane->depth, bytes = depth == 8 ? 1 : 2, last_row = plane->height - 1;
-    const int n_cols = plane->width - x0 < width ? plane->width - x0 : width;
+    assert(x0 < plane->width && y0 < plane->height && width <= PNV_FETCH_STRIDE && width % LANES == 0);
+    const int depth = plane->depth, n_rows = plane->height - y0 < 16 ? plane->height - y0 : 16;
+    const PnvScaler scaler = pnv_scaler(depth, 255, 0, 0);
+    uint16_t sample[PNV_FETCH_STRIDE + PNV_LOAD_ROOM];
 
-    if (!pnv_plane_is_plain(plane) || bits != 16) {
-        pnv_alpha_fetch_c(dst, plane, bits, x0, y0, width);
-        return;
-    }
-    for (int y = 0; y < 16; y++, dst += width) {
-        const int row_y = y0 + y < last_row ? y0 + y : last_row;
-        const uint8_t *row = plane->data + row_y * plane->stride + (ptrdiff_t)x0 * bytes;
-        int x = 0;
-        for (; x + LANES <= n_cols; x += LANES) {
-            __m256i a = bytes == 1 ? _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)(row + x)))
-                                   : _mm256_loadu_si256((const __m256i *)(row + 2 * x));
-            if (depth < 16)
+    for (int y = 0; y < n_rows; y++, dst += width) {
+        pnv_load_avx2(sample, plane, x0, y0 + y, width);
+        for (int x = 0; x < width; x += LANES) {
+            __m256i a = _mm256_loadu_si256((const __m256i *)(sample + x));
+            if (depth > bits)
+                a = pnv_scale(a, &scaler);
+            else if (depth == 2)
+                a = _mm256_mullo_epi16(a, _mm256_set1_epi16((short)(((1 << bits) - 1) / 3)));
+            else if (depth < bits)
                 a = widen(a, depth);
             _mm256_storeu_si256((__m256i *)(dst + x), a);
-            if (x % 32 == 0) /* of the next MB row; may lie outside of the plane, which a prefetch ignores */
-                _mm_prefetch((const char *)((uintptr_t)(row + x * bytes) + (uintptr_t)(16 * plane->stride)),
-                             _MM_HINT_T1);
         }
-        for (; x < n_cols; x++)
-            dst[x] = pnv_sample_alpha(pnv_plane_load(plane, row, x), depth, bits);
-        for (; x < width; x++)
-            dst[x] = dst[n_cols - 1];
     }
+    for (int y = n_rows; y < 16; y++, dst += width)
+        memcpy(dst, dst - width, (size_t)width * sizeof *dst);
 }
 
 /** Which values differ from the one before, a bit each; the first does not. */

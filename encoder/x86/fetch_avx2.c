@@ -1,8 +1,79 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Planar video-range samples of 8 to 14 bits for AVX2; all other input stays with fetch.c, the definition. */
+/* Planar video-range samples of 8 to 14 bits for AVX2 in one go, all other input by way of load. fetch.c defines it. */
+#include <assert.h>
 #include <immintrin.h>
+#include <string.h>
 
+#include "scale.h"
 #include "x86.h"
+
+enum { LANES = 16 };
+
+/** How samples get their scale; constant in each loop. */
+typedef enum Scale { UP, DOWN, FULL } Scale;
+
+typedef struct Scaling {
+    __m128i shift; /**< Of UP. */
+    PnvScaler full;
+} Scaling;
+
+PNV_INLINE __m256i scale_16(const uint16_t *sample, const Scaling *s, Scale how, int depth)
+{
+    const __m256i v = _mm256_loadu_si256((const __m256i *)sample), middle = _mm256_set1_epi16(8192);
+
+    if (how == UP)
+        return _mm256_sub_epi16(_mm256_sll_epi16(v, s->shift), middle);
+    if (how == FULL)
+        return pnv_scale(v, &s->full);
+    /* 15 or 16 bits: half of the last bit that is kept is added by the rounding average. */
+    const __m256i halves = _mm256_avg_epu16(depth == 16 ? _mm256_srli_epi16(v, 1) : v, _mm256_setzero_si256());
+    return _mm256_sub_epi16(_mm256_min_epu16(halves, _mm256_set1_epi16(16383)), middle);
+}
+
+PNV_INLINE void scale_row(int16_t *dst, const uint16_t *sample, int n, const Scaling *scaling, Scale how, int depth)
+{
+    const Scaling s = *scaling; /* which no store can change */
+    int x = 0;
+
+    for (; x + LANES <= n; x += LANES)
+        _mm256_storeu_si256((__m256i *)(dst + x), scale_16(sample + x, &s, how, depth));
+    if (x < n) {
+        uint16_t copy[LANES] = {0};
+        memcpy(copy, sample + x, (size_t)(n - x) * sizeof *copy);
+        const __m256i v = scale_16(copy, &s, how, depth);
+        memcpy(dst + x, &v, (size_t)(n - x) * sizeof *dst);
+    }
+}
+
+void pnv_fetch_scale_avx2(int16_t *dst, const uint16_t *sample, int n, int depth, PnvSampleRange range)
+{
+    Scaling s = {.shift = _mm_cvtsi32_si128(14 - depth)};
+
+    if (range == PNV_SAMPLES_VIDEO) {
+        if (depth <= 14)
+            scale_row(dst, sample, n, &s, UP, depth);
+        else
+            scale_row(dst, sample, n, &s, DOWN, depth);
+        return;
+    }
+    s.full = range == PNV_SAMPLES_FULL_LUMA ? pnv_scaler(depth, 219 << 6, 0, 1024 - 8192)
+                                            : pnv_scaler(depth, 224 << 6, 1 << 15, 0);
+    scale_row(dst, sample, n, &s, FULL, depth);
+}
+
+static void fetch_loaded(int16_t *dst, const PnvPlane *plane, int x0, int y0, int width)
+{
+    assert(x0 < plane->width && y0 < plane->height && width <= PNV_FETCH_STRIDE);
+    const int n_rows = plane->height - y0 < 16 ? plane->height - y0 : 16;
+    uint16_t sample[PNV_FETCH_STRIDE + PNV_LOAD_ROOM];
+
+    for (int y = 0; y < n_rows; y++, dst += PNV_FETCH_STRIDE) {
+        pnv_load_avx2(sample, plane, x0, y0 + y, width);
+        pnv_fetch_scale_avx2(dst, sample, width, plane->depth, plane->range);
+    }
+    for (int y = n_rows; y < 16; y++, dst += PNV_FETCH_STRIDE)
+        memcpy(dst, dst - PNV_FETCH_STRIDE, (size_t)width * sizeof *dst);
+}
 
 /* Columns that fill no vector are taken one by one: nothing behind the plane may be read. */
 static inline int16_t scale_one(const uint8_t *row, int bytes, int depth, int x)
@@ -20,7 +91,7 @@ void pnv_fetch_avx2(int16_t *dst, const PnvPlane *plane, int x0, int y0, int wid
     const __m128i shift = _mm_cvtsi32_si128(14 - depth);
 
     if (!pnv_fetch_is_plain(plane)) {
-        pnv_fetch_c(dst, plane, x0, y0, width);
+        fetch_loaded(dst, plane, x0, y0, width);
         return;
     }
     for (int y = 0; y < 16; y++, dst += PNV_FETCH_STRIDE) {

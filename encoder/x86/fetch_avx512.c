@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Planar video-range samples of 8 to 14 bits for AVX-512; all other input stays with fetch.c, the definition. */
+/* Planar video-range samples of 8 to 14 bits for AVX-512; all other input as AVX2 has it. fetch.c defines it. */
 #include <immintrin.h>
 
 #include "x86.h"
@@ -17,7 +17,7 @@ void pnv_fetch_avx512(int16_t *dst, const PnvPlane *plane, int x0, int y0, int w
     const __m128i shift = _mm_cvtsi32_si128(16 - plane->depth);
 
     if (!pnv_fetch_is_plain(plane)) {
-        pnv_fetch_c(dst, plane, x0, y0, width);
+        pnv_fetch_avx2(dst, plane, x0, y0, width);
         return;
     }
     for (int y = 0; y < 16; y++, dst += PNV_FETCH_STRIDE) {
