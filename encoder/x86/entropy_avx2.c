@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Entropy coding for AVX2. entropy.c is the definition, codeword.h has the codes; entropy_avx512.c tells the way in
- * wider vectors: list the nonzero levels with their positions, build codes in 16-bit lanes from tables that the symbols
- * before select, merge them into words, write these.
+ * wider vectors: list the nonzero levels with their positions, build codes in lanes from tables that the symbols before
+ * select, merge them into words, write these.
  *
- * Here the list is made by a table of byte shuffles, and shifts by lane are multiplications by powers of two. Vectors
- * with a run or level above 255, or with a symbol of more than 16 bits, are coded one symbol after the other.
+ * Here the list is made by a table of byte shuffles, codes are built in bytes, 32 at a time, and shifts by lane are
+ * multiplications by powers of two. Vectors with a number that is too large for this, or with a symbol of more than 16
+ * bits or four of more than 57, are coded one symbol after the other.
  */
 #include <immintrin.h>
 #include <stdlib.h>
@@ -17,53 +18,161 @@
 #include "words.h"
 
 enum {
-    LANES = 16,
+    LANES = 32,
     MAX_AC = 63 * PNV_MAX_BLOCKS,
-    MAX_SHORT = 255, /* Largest number that the vectors code. */
+    MAX_RUN = 251, MAX_DC = 223, /* The largest numbers that vectors code: x of code() has 8 bits. */
 };
 
 /** Nonzero AC levels of a unit in coding order. Neighbours before the first one are what the format starts with. */
 typedef struct List {
     int n;
-    int16_t level[LANES + MAX_AC + LANES];
-    uint16_t position[LANES + MAX_AC + LANES];
+    int has_position;
+    uint16_t both[LANES + MAX_AC + LANES];     /**< A level, and above it the lowest byte of its position. */
+    int8_t level[LANES + MAX_AC + LANES];      /**< Up to 127. */
+    uint8_t run[LANES + MAX_AC + LANES];       /**< Before the level, and 1; 255 for all that is more. */
+    uint16_t position[LANES + MAX_AC + LANES]; /**< Only if has_position: if some run is that long. */
 } List;
 
-/** Appends what is not zero of 8 levels from position i on. set: a bit for each. Returns where the list goes on. */
-PNV_INLINE int list_8(List *list, int n_listed, __m128i v, unsigned set, __m128i i)
+/** Appends what is not zero of the lower 8 levels in bytes. Returns where the list goes on. */
+PNV_INLINE size_t list_8(List *list, size_t n_listed, __m128i level, size_t set, __m128i position)
 {
-    const __m128i places = pnv_places_8(set);
+    const __m128i places = _mm_loadl_epi64((const __m128i *)&pnv_set_bits[set]);
 
-    _mm_storeu_si128((__m128i *)(list->level + n_listed), pnv_compact_8(v, places));
-    _mm_storeu_si128((__m128i *)(list->position + n_listed), _mm_add_epi16(places, i));
-    return n_listed + __builtin_popcount(set);
+    _mm_storeu_si128((__m128i *)(list->both + n_listed),
+                     _mm_unpacklo_epi8(_mm_shuffle_epi8(level, places), _mm_add_epi8(places, position)));
+    return n_listed + (size_t)__builtin_popcountll(set);
 }
 
-static void list_levels(List *list, const int16_t *level, int n)
+/** The same of 16. position: of the first one, and of the ninth. */
+PNV_INLINE size_t list_16(List *list, size_t n_listed, __m128i level, const __m128i position[2])
 {
-    __m128i position = _mm_setzero_si128();
-    int n_listed = LANES;
+    const size_t set = 0xffff & ~(size_t)_mm_movemask_epi8(_mm_cmpeq_epi8(level, _mm_setzero_si128()));
 
-    list->level[LANES - 1] = PNV_INITIAL_LEVEL + 1;
-    list->position[LANES - 1] = (uint16_t)-1;
-    list->position[LANES - 2] = (uint16_t)(-1 - (PNV_INITIAL_RUN + 1));
-    for (int i = 0; i < n; i += 16) {
-        __m128i v[2] = {_mm_setzero_si128(), _mm_setzero_si128()};
-        if (n - i >= 16) {
-            v[0] = _mm_loadu_si128((const __m128i *)(level + i));
-            v[1] = _mm_loadu_si128((const __m128i *)(level + i + 8));
-        } else { /* 63 rows of less than 16 blocks are no multiple of 16 */
-            memcpy(v, level + i, (size_t)(n - i) * sizeof *level);
-        }
-        const __m128i is_zero = _mm_packs_epi16(_mm_cmpeq_epi16(v[0], _mm_setzero_si128()),
-                                                _mm_cmpeq_epi16(v[1], _mm_setzero_si128()));
-        const unsigned set = ~(unsigned)_mm_movemask_epi8(is_zero);
-        n_listed = list_8(list, n_listed, v[0], set & 0xff, position);
-        position = _mm_add_epi16(position, _mm_set1_epi16(8));
-        n_listed = list_8(list, n_listed, v[1], set >> 8 & 0xff, position);
-        position = _mm_add_epi16(position, _mm_set1_epi16(8));
+    n_listed = list_8(list, n_listed, level, set & 0xff, position[0]);
+    return list_8(list, n_listed, _mm_srli_si128(level, 8), set >> 8, position[1]);
+}
+
+/** n without zeros at the end, except for some of the last 32. */
+PNV_INLINE int without_zeros(const int16_t *level, int n)
+{
+    while (n >= 32) {
+        const __m256i v = _mm256_or_si256(_mm256_loadu_si256((const __m256i *)(level + n - 32)),
+                                          _mm256_loadu_si256((const __m256i *)(level + n - 16)));
+        if (!_mm256_testz_si256(v, v))
+            break;
+        n -= 32;
     }
-    list->n = n_listed - LANES;
+    return n;
+}
+
+/** 16-bit lanes of two vectors, none above 255, to bytes. */
+PNV_INLINE __m256i to_bytes(__m256i a, __m256i b)
+{
+    return _mm256_permute4x64_epi64(_mm256_packus_epi16(a, b), 0xd8);
+}
+
+PNV_INLINE __m256i load_unaligned(const void *at)
+{
+    return _mm256_loadu_si256(at);
+}
+
+PNV_INLINE uint64_t sum_of_4(__m256i v)
+{
+    const __m128i two = _mm_add_epi64(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
+
+    return (uint64_t)_mm_cvtsi128_si64(two) + (uint64_t)_mm_extract_epi64(two, 1);
+}
+
+/** Levels, and runs by their lowest bytes. Returns the sum of these. */
+static uint64_t split(List *list)
+{
+    const __m256i low = _mm256_set1_epi16(0xff);
+    __m256i sum = _mm256_setzero_si256();
+
+    for (int i = LANES; i < LANES + list->n; i += LANES) {
+        const __m256i a = load_unaligned(list->both + i), b = load_unaligned(list->both + i + 16);
+        const __m256i a_run = _mm256_sub_epi8(a, load_unaligned(list->both + i - 1));
+        const __m256i b_run = _mm256_sub_epi8(b, load_unaligned(list->both + i + 15));
+        const __m256i run = to_bytes(_mm256_srli_epi16(a_run, 8), _mm256_srli_epi16(b_run, 8));
+        _mm256_storeu_si256((__m256i *)(list->run + i), run);
+        _mm256_storeu_si256((__m256i *)(list->level + i),
+                            to_bytes(_mm256_and_si256(a, low), _mm256_and_si256(b, low)));
+        sum = _mm256_add_epi64(sum, _mm256_sad_epu8(run, _mm256_setzero_si256()));
+    }
+    return sum_of_4(sum);
+}
+
+/** Positions of n levels, and from them the runs again. */
+static __attribute__((noinline)) void list_positions(List *list, const int16_t *level, int n)
+{
+    uint16_t *p = list->position + LANES;
+    int i = 0;
+
+    for (; i + 16 <= n; i += 16) {
+        const __m128i bytes = _mm_packs_epi16(_mm_loadu_si128((const __m128i *)(level + i)),
+                                              _mm_loadu_si128((const __m128i *)(level + i + 8)));
+        const __m128i is_zero = _mm_cmpeq_epi8(bytes, _mm_setzero_si128());
+        for (unsigned set = 0xffff & ~(unsigned)_mm_movemask_epi8(is_zero); set; set &= set - 1)
+            *p++ = (uint16_t)(i + __builtin_ctz(set));
+    }
+    for (; i < n; i++) {
+        if (level[i])
+            *p++ = (uint16_t)i;
+    }
+    list->position[LANES - 1] = (uint16_t)-1;
+    for (i = LANES; i < LANES + list->n; i += LANES) {
+        const uint16_t *at = list->position + i;
+        const __m256i a = _mm256_sub_epi16(load_unaligned(at), load_unaligned(at - 1));
+        const __m256i b = _mm256_sub_epi16(load_unaligned(at + 16), load_unaligned(at + 15));
+        _mm256_storeu_si256((__m256i *)(list->run + i), to_bytes(a, b));
+    }
+    list->has_position = 1;
+}
+
+/** Position of symbol i - 1. */
+static int position_before(const List *list, int i)
+{
+    __m256i sum = _mm256_setzero_si256();
+
+    if (list->has_position)
+        return (int16_t)list->position[LANES + i - 1];
+    for (int k = LANES; k < LANES + i; k += LANES)
+        sum = _mm256_add_epi64(sum, _mm256_sad_epu8(load_unaligned(list->run + k), _mm256_setzero_si256()));
+    return (int)sum_of_4(sum) - 1;
+}
+
+static void list_levels(List *list, const int16_t *level, int n_all)
+{
+    const int n = without_zeros(level, n_all);
+    __m128i position[2] = {_mm_setzero_si128(), _mm_set1_epi8(8)};
+    size_t n_listed = LANES;
+    int i = 0;
+
+    for (; i + 16 <= n; i += 16) {
+        const __m128i bytes = _mm_packs_epi16(_mm_loadu_si128((const __m128i *)(level + i)),
+                                              _mm_loadu_si128((const __m128i *)(level + i + 8)));
+        n_listed = list_16(list, n_listed, bytes, position);
+        position[0] = _mm_add_epi8(position[0], _mm_set1_epi8(16));
+        position[1] = _mm_add_epi8(position[1], _mm_set1_epi8(16));
+    }
+    if (i < n) { /* 63 rows of less than 16 blocks are no multiple of 16 */
+        __m128i v[2] = {_mm_setzero_si128(), _mm_setzero_si128()};
+        memcpy(v, level + i, (size_t)(n - i) * sizeof *level);
+        n_listed = list_16(list, n_listed, _mm_packs_epi16(v[0], v[1]), position);
+    }
+    list->n = (int)n_listed - LANES;
+    list->has_position = 0;
+    list->both[LANES - 1] = 0xff << 8 | (PNV_INITIAL_LEVEL + 1); /* at -1 */
+    /* Behind the last one, no runs. */
+    const __m256i last = _mm256_set1_epi16((short)list->both[n_listed - 1]);
+    _mm256_storeu_si256((__m256i *)(list->both + n_listed), last);
+    _mm256_storeu_si256((__m256i *)(list->both + n_listed + 16), last);
+    /* Runs end at the last level if no byte is less than its run. */
+    const int last_position = n - 1 - ((n - 1 - (list->both[n_listed - 1] >> 8)) & 0xff);
+    if (split(list) != (uint64_t)(last_position + 1) && list->n)
+        list_positions(list, level, n);
+    list->level[LANES - 1] = PNV_INITIAL_LEVEL + 1;
+    list->run[LANES - 1] = PNV_INITIAL_RUN + 1;
 }
 
 /*
@@ -71,10 +180,10 @@ static void list_levels(List *list, const int16_t *level, int n)
  * them anew in every turn of the loop, out of more instructions than the codes take.
  */
 #define TWICE(...) {__VA_ARGS__, __VA_ARGS__}
-#define ALL(x) {x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x}
+#define ALL(x) TWICE(x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x)
 
 /**
- * Codebooks by the state that selects one. The number to code comes as m = n + 1; x = m + add - 4. length counts from
+ * Codebooks by the state that selects one. The number to code comes as m, x = m + add; length counts from
  * 2 * floor(log2 x). The smallest numbers, m < small, are taken from the table of small codes at m + first.
  */
 typedef struct Books {
@@ -82,46 +191,62 @@ typedef struct Books {
 } Books;
 
 typedef struct Tables {
-    _Alignas(32) Books run, level;
+    _Alignas(32) Books run, level, dc;
     int8_t small_bits[32], small_length[32], log_low[32], log_high[32], powers[32];
-    int16_t no_index[16], four[16], nibble[16], one[16], twice[16], eight[16], lane[16];
-    int16_t max_run[16], max_level[16], max_short[16], max_length[16], low16[16];
+    int8_t nibble[32], one[32], eight[32], lane[32], two_one[32], dc_first[32];
+    int8_t run_states[32], level_states[32], least_large[32], least_large_dc[32], max_length[32];
+    int16_t dc_states[16], one_16[16], max_dc[16];
+    int32_t max_word[8];
 } Tables;
 
+enum { DC_FIRST = 4 };
+
 static const Tables constant_tables = {
-    /* PNV_CODEBOOKS_RUN by the run before: (2,0,1) x2, (1,0,1) x2, EG(0), (1,1,2) x4, EG(1) x6, EG(2). */
+    /* PNV_CODEBOOKS_RUN by the run before + 1, of a run + 1: (2,0,1) x2, (1,0,1) x2, EG(0), (1,1,2) x4, EG(1) x6; and
+     * EG(2), whose 16 is a 0 in the four bits that count. */
     .run = {
-        .add = TWICE(2, 2, 3, 3, 4, 3, 3, 3, 3, 5, 5, 5, 5, 5, 5, 7),
-        .length = TWICE(3, 3, 2, 2, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, -1),
-        .small = TWICE(3, 3, 2, 2, 0, 3, 3, 3, 3, 0, 0, 0, 0, 0, 0, 0),
-        .first = TWICE(0, 0, 0, 0, 0, 3, 3, 3, 3, 0, 0, 0, 0, 0, 0, 0),
+        .add = TWICE(3, -2, -2, -1, -1, 0, -1, -1, -1, -1, 1, 1, 1, 1, 1, 1),
+        .length = TWICE(-1, 3, 3, 2, 2, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0),
+        .small = TWICE(0, 3, 3, 2, 2, 0, 3, 3, 3, 3, 0, 0, 0, 0, 0, 0),
+        .first = TWICE(0, 0, 0, 0, 0, 0, 3, 3, 3, 3, 0, 0, 0, 0, 0, 0),
     },
-    /* PNV_CODEBOOKS_LEVEL by the magnitude before: (2,0,2), (1,0,1), (2,0,1), EG(0), EG(1) x4, EG(2). With the sign. */
+    /* PNV_CODEBOOKS_LEVEL by the magnitude before, of one: (2,0,2), (1,0,1), (2,0,1), EG(0), EG(1) x4, EG(2). */
     .level = {
-        .add = TWICE(0, 4, 3, 2, 4, 5, 5, 5, 5, 7, 0, 0, 0, 0, 0, 0),
+        .add = TWICE(0, 0, -1, -2, 0, 1, 1, 1, 1, 3, 0, 0, 0, 0, 0, 0),
         .length = TWICE(0, 2, 2, 3, 1, 0, 0, 0, 0, -1, 0, 0, 0, 0, 0, 0),
         .small = TWICE(0, 4, 2, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
         .first = TWICE(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
     },
-    /* Small codes from 1: of (2,0,1), (2,0,2) and (1,0,1) from 1, of (1,1,2) from 4. */
-    .small_bits = TWICE(0, 1, 1, 1, 2, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
-    .small_length = TWICE(0, 1, 2, 3, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
+    /* PNV_CODEBOOKS_DC by the difference before, then that of the first: EG(0), EG(1), (1,2,3), EG(3); EG(5). */
+    .dc = {
+        .add = TWICE(1, 2, 0, 8, 32, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
+        .length = TWICE(1, 0, 0, -2, -4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
+        .small = TWICE(0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
+        .first = TWICE(0, 0, 6, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
+    },
+    /* Small codes: of (2,0,1), (2,0,2) and (1,0,1) from 1, of (1,1,2) from 4, of (1,2,3) from 6. */
+    .small_bits = TWICE(0, 1, 1, 1, 2, 3, 4, 5, 6, 7, 0, 0, 0, 0, 0, 0),
+    .small_length = TWICE(0, 1, 2, 3, 2, 2, 3, 3, 3, 3, 0, 0, 0, 0, 0, 0),
     /* Twice the logarithm of a byte by its nibbles; 0 for zero. */
     .log_low = TWICE(0, 0, 2, 2, 4, 4, 4, 4, 6, 6, 6, 6, 6, 6, 6, 6),
     .log_high = TWICE(0, 8, 10, 10, 12, 12, 12, 12, 14, 14, 14, 14, 14, 14, 14, 14),
     .powers = TWICE(1, 2, 4, 8, 16, 32, 64, -128, 0, 0, 0, 0, 0, 0, 0, 0),
-    .no_index = ALL((int16_t)0xff00),
-    .four = ALL(4),
     .nibble = ALL(15),
     .one = ALL(1),
-    .twice = ALL(0x101),
-    .eight = ALL(0x800),
-    .lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
-    .max_run = ALL(PNV_RUN_STATES - 1),
-    .max_level = ALL(PNV_LEVEL_STATES),
-    .max_short = ALL(MAX_SHORT - 3), /* x is at most 3 above its number */
+    .eight = ALL(8),
+    .lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
+             16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31},
+    .two_one = TWICE(2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1),
+    .dc_first = {DC_FIRST},
+    .run_states = ALL(PNV_RUN_STATES),
+    .level_states = ALL(PNV_LEVEL_STATES),
+    .least_large = ALL((int8_t)(MAX_RUN + 2)),
+    .least_large_dc = ALL((int8_t)(MAX_DC + 1)),
     .max_length = ALL(16),
-    .low16 = {-1, 0, -1, 0, -1, 0, -1, 0, -1, 0, -1, 0, -1, 0, -1, 0},
+    .dc_states = {3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3},
+    .one_16 = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1},
+    .max_dc = {255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255},
+    .max_word = {57, 57, 57, 57, 57, 57, 57, 57},
 };
 
 /** Hides from the compiler that they are constant. */
@@ -138,43 +263,159 @@ PNV_INLINE __m256i load(const void *table)
     return _mm256_load_si256(table);
 }
 
-/** One code in each lane: the low length bits of bits. */
-typedef struct Codes {
-    __m256i bits, length;
-} Codes;
-
-/** A table looked up by the low bytes of 16-bit lanes; high bytes of 0xff give 0. */
 PNV_INLINE __m256i look_up(const int8_t table[32], __m256i index)
 {
     return _mm256_shuffle_epi8(load(table), index);
 }
 
-/** state: 0..15, m: 1..MAX_SHORT. */
+/* ---- codes, in bytes ---- */
+
+/** One code in each byte: the low length bits of bits. */
+typedef struct Codes {
+    __m256i bits, length;
+} Codes;
+
+/** m: unsigned, m + add at most 255. */
 PNV_INLINE Codes code(const Tables *t, const Books *books, __m256i state, __m256i m)
 {
-    const __m256i no_index = load(t->no_index), index = _mm256_or_si256(state, no_index), nibble = load(t->nibble);
-    const __m256i x = _mm256_sub_epi16(_mm256_add_epi16(m, look_up(books->add, index)), load(t->four));
+    const __m256i x = _mm256_add_epi8(m, look_up(books->add, state)), nibble = load(t->nibble);
     /* x below 1 is replaced later. */
     const __m256i logs = _mm256_max_epu8(
         look_up(t->log_low, _mm256_and_si256(x, nibble)),
         look_up(t->log_high, _mm256_and_si256(_mm256_srli_epi16(x, 4), nibble)));
-    const __m256i length = _mm256_add_epi8(logs, look_up(books->length, index)); /* -1 only where logs is 4 or more */
-    const __m256i is_small = _mm256_cmpgt_epi16(look_up(books->small, index), m);
-    const __m256i at = _mm256_or_si256(_mm256_add_epi16(m, look_up(books->first, index)), no_index);
+    const __m256i length = _mm256_add_epi8(logs, look_up(books->length, state));
+    const __m256i is_large = _mm256_cmpeq_epi8(_mm256_max_epu8(m, look_up(books->small, state)), m);
+    const __m256i at = _mm256_add_epi8(m, look_up(books->first, state));
 
     return (Codes){
-        _mm256_blendv_epi8(x, look_up(t->small_bits, at), is_small),
-        _mm256_blendv_epi8(length, look_up(t->small_length, at), is_small),
+        _mm256_blendv_epi8(look_up(t->small_bits, at), x, is_large),
+        _mm256_blendv_epi8(look_up(t->small_length, at), length, is_large),
     };
 }
 
-/** Numbers of at most 16 bits shifted left by 0..15 in each 16-bit lane: times a power of two. */
-PNV_INLINE __m256i shift_left(const Tables *t, __m256i bits, __m256i count)
+/** Bytes of 0xff in the first n lanes. */
+PNV_INLINE __m256i first_lanes(const Tables *t, int n)
 {
-    /* The low byte is looked up by count, the high one by count - 8, which is 0 where that is negative. */
-    const __m256i index = _mm256_sub_epi16(_mm256_mullo_epi16(count, load(t->twice)), load(t->eight));
+    return _mm256_cmpgt_epi8(_mm256_set1_epi8((char)(n < LANES ? n : LANES)), load(t->lane));
+}
 
-    return _mm256_mullo_epi16(bits, look_up(t->powers, index));
+PNV_INLINE int is_any(__m256i mask)
+{
+    return !_mm256_testz_si256(mask, mask);
+}
+
+/**
+ * 32 symbols. Bits are 16 a lane, only right where that is enough: of symbols 0..7 and 16..23, and of 8..15 and
+ * 24..31, as unpacking leaves them. Lengths are bytes in order. Both are 0 in lanes without a symbol.
+ */
+typedef struct Symbols {
+    __m256i bits[2], length;
+} Symbols;
+
+/** Symbols i .. i + 31 of the list, the run before a level with its sign behind. 0 if one is too large for this. */
+PNV_INLINE int ac_symbols(Symbols *s, const Tables *t, const List *list, int i)
+{
+    const uint8_t *r = list->run + LANES + i;
+    const int8_t *l = list->level + LANES + i;
+    const __m256i run = load_unaligned(r), level = load_unaligned(l), magnitude = _mm256_abs_epi8(level);
+    const __m256i run_state = _mm256_min_epu8(load_unaligned(r - 1), load(t->run_states));
+    const __m256i level_state = _mm256_min_epu8(_mm256_abs_epi8(load_unaligned(l - 1)), load(t->level_states));
+    const __m256i there = first_lanes(t, list->n - i);
+    /* Levels are large from 127 on, which is listed for all that is more. */
+    const __m256i largest = _mm256_max_epu8(run, _mm256_adds_epu8(magnitude, magnitude));
+    const __m256i is_large = _mm256_cmpeq_epi8(_mm256_max_epu8(largest, load(t->least_large)), largest);
+
+    if (!_mm256_testz_si256(is_large, there))
+        return 0;
+    const Codes a = code(t, &t->run, run_state, run), b = code(t, &t->level, level_state, magnitude);
+    const __m256i b_length = _mm256_add_epi8(b.length, load(t->one));
+    const __m256i sign = _mm256_and_si256(_mm256_srli_epi16(level, 7), load(t->one));
+    const __m256i a_bits = _mm256_and_si256(a.bits, there), b_bits = _mm256_and_si256(b.bits, there);
+    const __m256i b_sign = _mm256_and_si256(sign, there), zero = _mm256_setzero_si256();
+    /* 2 to the power of b_length, in two bytes. */
+    const __m256i low = look_up(t->powers, b_length);
+    const __m256i high = look_up(t->powers, _mm256_sub_epi8(b_length, load(t->eight)));
+    s->length = _mm256_and_si256(_mm256_add_epi8(a.length, b_length), there);
+    s->bits[0] = _mm256_add_epi16(
+        _mm256_mullo_epi16(_mm256_unpacklo_epi8(a_bits, zero), _mm256_unpacklo_epi8(low, high)),
+        _mm256_maddubs_epi16(_mm256_unpacklo_epi8(b_bits, b_sign), load(t->two_one)));
+    s->bits[1] = _mm256_add_epi16(
+        _mm256_mullo_epi16(_mm256_unpackhi_epi8(a_bits, zero), _mm256_unpackhi_epi8(low, high)),
+        _mm256_maddubs_epi16(_mm256_unpackhi_epi8(b_bits, b_sign), load(t->two_one)));
+    return 1;
+}
+
+/** The DC of up to 32 blocks; 32 levels can be read. 0 if one is too large for this. */
+PNV_INLINE int dc_symbols(Symbols *s, const Tables *t, const int16_t *dc, int n_blocks)
+{
+    int16_t value[1 + LANES], diff[1 + LANES];
+    __m256i number[2], state[2];
+
+    value[0] = 0;
+    for (int h = 0; h < 2; h++)
+        _mm256_storeu_si256((__m256i *)(value + 1 + 16 * h), load_unaligned(dc + 16 * h));
+    for (int h = 0; h < 2; h++) {
+        const __m256i v = load_unaligned(value + 1 + 16 * h);
+        _mm256_storeu_si256((__m256i *)(diff + 1 + 16 * h), _mm256_sub_epi16(v, load_unaligned(value + 16 * h)));
+    }
+    diff[0] = 0;
+    for (int h = 0; h < 2; h++) {
+        __m256i before = load_unaligned(diff + 16 * h);
+        if (h == 0)
+            before = _mm256_insert_epi16(before, PNV_INITIAL_DC_DIFF, 1);
+        const __m256i is_negative = _mm256_srai_epi16(before, 15);
+        const __m256i turned = _mm256_sub_epi16(_mm256_xor_si256(load_unaligned(diff + 1 + 16 * h), is_negative),
+                                                is_negative);
+        const __m256i folded = _mm256_xor_si256(_mm256_add_epi16(turned, turned), _mm256_srai_epi16(turned, 15));
+        number[h] = _mm256_min_epu16(folded, load(t->max_dc));
+        state[h] = _mm256_min_epu16(_mm256_abs_epi16(before), load(t->dc_states));
+    }
+    const __m256i there = first_lanes(t, n_blocks), m = to_bytes(number[0], number[1]);
+    const __m256i is_large = _mm256_cmpeq_epi8(_mm256_max_epu8(m, load(t->least_large_dc)), m);
+    if (!_mm256_testz_si256(is_large, there))
+        return 0;
+    const Codes c = code(t, &t->dc, _mm256_or_si256(to_bytes(state[0], state[1]), load(t->dc_first)), m);
+    const __m256i bits = _mm256_and_si256(c.bits, there);
+    s->bits[0] = _mm256_unpacklo_epi8(bits, _mm256_setzero_si256());
+    s->bits[1] = _mm256_unpackhi_epi8(bits, _mm256_setzero_si256());
+    s->length = _mm256_and_si256(c.length, there);
+    return 1;
+}
+
+/* ---- symbols to words ---- */
+
+/** Four symbols of 16 bits -> one word of 64. length: in 16-bit lanes as the symbols. */
+PNV_INLINE __m256i join(const Tables *t, __m256i bits, __m256i length)
+{
+    const __m256i zero = _mm256_setzero_si256();
+    /* Two neighbours into 32-bit lanes, then two of those into 64-bit lanes; the first one is the lower. */
+    const __m256i bits32 = _mm256_or_si256(
+        _mm256_sllv_epi32(_mm256_blend_epi16(bits, zero, 0xaa), _mm256_srli_epi32(length, 16)),
+        _mm256_srli_epi32(bits, 16));
+    const __m256i length32 = _mm256_madd_epi16(length, load(t->one_16));
+
+    return _mm256_or_si256(
+        _mm256_sllv_epi64(_mm256_blend_epi32(bits32, zero, 0xaa), _mm256_srli_epi64(length32, 32)),
+        _mm256_srli_epi64(bits32, 32));
+}
+
+/** Four symbols a word. 0 where they do not fit. */
+PNV_INLINE int add_symbols(PnvWords *words, const Tables *t, const Symbols *s)
+{
+    const __m256i length = _mm256_madd_epi16(_mm256_maddubs_epi16(s->length, load(t->one)), load(t->one_16));
+
+    if (is_any(_mm256_or_si256(_mm256_cmpgt_epi8(s->length, load(t->max_length)),
+                               _mm256_cmpgt_epi32(length, load(t->max_word)))))
+        return 0;
+    const __m256i zero = _mm256_setzero_si256();
+    const __m256i a = join(t, s->bits[0], _mm256_unpacklo_epi8(s->length, zero));
+    const __m256i b = join(t, s->bits[1], _mm256_unpackhi_epi8(s->length, zero));
+    _mm256_storeu_si256((__m256i *)(words->bits + words->n), _mm256_permute2x128_si256(a, b, 0x20));
+    _mm256_storeu_si256((__m256i *)(words->bits + words->n + 4), _mm256_permute2x128_si256(a, b, 0x31));
+    const __m128i pairs = _mm_packs_epi32(_mm256_castsi256_si128(length), _mm256_extracti128_si256(length, 1));
+    _mm_storel_epi64((__m128i *)(words->length + words->n), _mm_packus_epi16(pairs, pairs));
+    words->n += LANES / 4;
+    return 1;
 }
 
 /** Words of a single symbol. */
@@ -195,24 +436,27 @@ static inline int min_int(int a, int b)
     return a < b ? a : b;
 }
 
-/** n symbols one after the other, as code_ac() of entropy.c. */
-static __attribute__((noinline)) void add_singly(PnvWords *words, const int16_t *level, const uint16_t *position, int n)
+/** Up to 32 symbols from i on, which is a multiple of it, one after the other, as code_ac() of entropy.c. */
+static __attribute__((noinline)) void add_singly(PnvWords *words, const List *list, int i, const int16_t *ac)
 {
     static const PnvCodebook runs[PNV_RUN_STATES] = PNV_CODEBOOKS_RUN;
     static const PnvCodebook levels[PNV_LEVEL_STATES] = PNV_CODEBOOKS_LEVEL;
+    const int end = LANES + min_int(list->n, i + LANES);
+    int position = position_before(list, i);
 
-    for (int i = 0; i < n; i++) {
-        const int run = (int16_t)(position[i] - position[i - 1]) - 1;
-        const int run_before = (int16_t)(position[i - 1] - position[i - 2]) - 1;
-        const PnvCode r = pnv_code(runs[min_int(run_before, PNV_RUN_STATES - 1)], (uint32_t)run);
-        const PnvCode l = pnv_code(levels[min_int(abs(level[i - 1]) - 1, PNV_LEVEL_STATES - 1)],
-                                   (uint32_t)abs(level[i]) - 1);
-        add_word(words, ((uint64_t)r.bits << l.length | l.bits) << 1 | (level[i] < 0), r.length + l.length + 1);
+    for (i += LANES; i < end; i++) {
+        const int run = list->has_position ? list->position[i] - position - 1 : list->run[i] - 1;
+        position += run + 1;
+        const int level = ac[position];
+        const PnvCode r = pnv_code(runs[min_int(list->run[i - 1] - 1, PNV_RUN_STATES - 1)], (uint32_t)run);
+        const PnvCode l = pnv_code(levels[min_int(abs(list->level[i - 1]) - 1, PNV_LEVEL_STATES - 1)],
+                                   (uint32_t)abs(level) - 1);
+        add_word(words, ((uint64_t)r.bits << l.length | l.bits) << 1 | (level < 0), r.length + l.length + 1);
     }
     fill_up(words);
 }
 
-static void add_dc(PnvWords *words, const int16_t *dc, int n_blocks)
+static __attribute__((noinline)) void add_dc_singly(PnvWords *words, const int16_t *dc, int n_blocks)
 {
     static const PnvCodebook first = PNV_CODEBOOK_DC_FIRST;
     static const PnvCodebook books[PNV_DC_STATES] = PNV_CODEBOOKS_DC;
@@ -229,61 +473,12 @@ static void add_dc(PnvWords *words, const int16_t *dc, int n_blocks)
     fill_up(words);
 }
 
-/** Bits and length of 16 symbols, the run before a level with its sign behind; bits only right up to 16. */
-typedef struct Symbols {
-    __m256i bits, length; /* 0 in lanes without a symbol */
-} Symbols;
-
-/** Symbols i .. i + 15 of the list. 0 if one of them is too large for this. */
-PNV_INLINE int ac_symbols(Symbols *s, const Tables *t, const List *list, int i)
+PNV_INLINE void add_dc(PnvWords *words, const Tables *t, const int16_t *dc, int n_blocks)
 {
-    const int16_t *l = list->level + LANES + i;
-    const uint16_t *p = list->position + LANES + i;
-    const __m256i level = _mm256_loadu_si256((const __m256i *)l), p1 = _mm256_loadu_si256((const __m256i *)(p - 1));
-    const __m256i one = load(t->one);
-    const __m256i run = _mm256_sub_epi16(_mm256_loadu_si256((const __m256i *)p), p1); /* run + 1 */
-    const __m256i p2 = _mm256_loadu_si256((const __m256i *)(p - 2));
-    const __m256i run_before = _mm256_sub_epi16(_mm256_sub_epi16(p1, p2), one);
-    const __m256i level_before = _mm256_abs_epi16(_mm256_loadu_si256((const __m256i *)(l - 1)));
-    const __m256i magnitude = _mm256_abs_epi16(level);
-    const __m256i there = _mm256_cmpgt_epi16(_mm256_set1_epi16((short)min_int(list->n - i, LANES)), load(t->lane));
-    const __m256i large = _mm256_cmpgt_epi16(_mm256_max_epu16(run, magnitude), load(t->max_short));
+    Symbols s;
 
-    if (!_mm256_testz_si256(large, there))
-        return 0;
-    const Codes r = code(t, &t->run, _mm256_min_epu16(run_before, load(t->max_run)), run);
-    const Codes v = code(t, &t->level, _mm256_min_epu16(level_before, load(t->max_level)), magnitude);
-    const __m256i v_length = _mm256_add_epi16(v.length, one);
-    const __m256i v_bits = _mm256_or_si256(_mm256_add_epi16(v.bits, v.bits), _mm256_srli_epi16(level, 15));
-    s->length = _mm256_and_si256(_mm256_add_epi16(r.length, v_length), there);
-    s->bits = _mm256_and_si256(_mm256_or_si256(shift_left(t, r.bits, v_length), v_bits), there);
-    return 1;
-}
-
-/** Four symbols a word. 0 where they do not fit. */
-PNV_INLINE int add_symbols(PnvWords *words, const Tables *t, const Symbols *s)
-{
-    const __m256i low32 = _mm256_set1_epi64x(0xffffffff);
-    const __m256i bits32 = _mm256_or_si256(
-        _mm256_sllv_epi32(_mm256_and_si256(s->bits, load(t->low16)), _mm256_srli_epi32(s->length, 16)),
-        _mm256_srli_epi32(s->bits, 16));
-    const __m256i length32 = _mm256_madd_epi16(s->length, load(t->one));
-    const __m256i second = _mm256_srli_epi64(length32, 32);
-    const __m256i bits64 = _mm256_or_si256(_mm256_sllv_epi64(_mm256_and_si256(bits32, low32), second),
-                                           _mm256_srli_epi64(bits32, 32));
-    const __m256i length64 = _mm256_add_epi64(_mm256_and_si256(length32, low32), second);
-    const __m256i too_long = _mm256_or_si256(_mm256_cmpgt_epi16(s->length, load(t->max_length)),
-                                             _mm256_cmpgt_epi64(length64, _mm256_set1_epi64x(57)));
-
-    if (!_mm256_testz_si256(too_long, too_long))
-        return 0;
-    _mm256_storeu_si256((__m256i *)(words->bits + words->n), bits64);
-    /* The lowest bytes of the four lanes, side by side. */
-    const __m128i pairs = _mm_packs_epi32(_mm256_castsi256_si128(length64), _mm256_extracti128_si256(length64, 1));
-    const int lengths = _mm_cvtsi128_si32(_mm_shuffle_epi8(pairs, _mm_set_epi32(-1, -1, -1, 0x0c080400)));
-    memcpy(words->length + words->n, &lengths, sizeof lengths);
-    words->n += LANES / 4;
-    return 1;
+    if (!dc_symbols(&s, t, dc, n_blocks) || !add_symbols(words, t, &s))
+        add_dc_singly(words, dc, n_blocks);
 }
 
 size_t pnv_entropy_write_avx2(uint8_t *dst, size_t capacity, const int16_t *level, int n_blocks)
@@ -296,7 +491,7 @@ size_t pnv_entropy_write_avx2(uint8_t *dst, size_t capacity, const int16_t *leve
 
     list_levels(&list, level + n_blocks, 63 * n_blocks);
     words.n = 0;
-    add_dc(&words, level, n_blocks);
+    add_dc(&words, t, level, n_blocks);
     for (int i = 0; i < list.n; i += LANES) {
         Symbols s;
         if (words.n > PNV_MAX_WORDS - LANES) {
@@ -304,7 +499,7 @@ size_t pnv_entropy_write_avx2(uint8_t *dst, size_t capacity, const int16_t *leve
             words.n = 0;
         }
         if (!ac_symbols(&s, t, &list, i) || !add_symbols(&words, t, &s))
-            add_singly(&words, list.level + LANES + i, list.position + LANES + i, min_int(list.n - i, LANES));
+            add_singly(&words, &list, i, level + n_blocks);
     }
     pnv_put_words(&w, &words, room);
     return pnv_put_end(&w, room, dst, capacity);
@@ -315,29 +510,25 @@ size_t pnv_entropy_bits_avx2(const int16_t *level, int n_blocks)
     const Tables *const t = in_memory();
     List list;
     PnvWords words;
-    __m256i sum = _mm256_setzero_si256(); /* at most 126 * 48 a lane */
+    __m256i sum = _mm256_setzero_si256();
     size_t bits = 0;
 
-    words.n = 0;
     list_levels(&list, level + n_blocks, 63 * n_blocks);
-    add_dc(&words, level, n_blocks);
+    words.n = 0;
+    add_dc(&words, t, level, n_blocks);
     for (int i = 0; i < list.n; i += LANES) {
         Symbols s;
         if (ac_symbols(&s, t, &list, i)) {
-            sum = _mm256_add_epi16(sum, s.length);
+            sum = _mm256_add_epi64(sum, _mm256_sad_epu8(s.length, _mm256_setzero_si256()));
             continue;
         }
         if (words.n > PNV_MAX_WORDS - LANES) {
             for (; words.n > 0; words.n--)
                 bits += words.length[words.n - 1];
         }
-        add_singly(&words, list.level + LANES + i, list.position + LANES + i, min_int(list.n - i, LANES));
+        add_singly(&words, &list, i, level + n_blocks);
     }
     for (; words.n > 0; words.n--)
         bits += words.length[words.n - 1];
-    _Alignas(32) int32_t sums[LANES / 2];
-    _mm256_store_si256((__m256i *)sums, _mm256_madd_epi16(sum, _mm256_set1_epi16(1)));
-    for (int i = 0; i < LANES / 2; i++)
-        bits += (size_t)sums[i];
-    return bits;
+    return bits + sum_of_4(sum);
 }
