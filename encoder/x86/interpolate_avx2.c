@@ -24,18 +24,25 @@ typedef enum Column { COLUMN_FULL, COLUMN_QUARTER, COLUMN_HALF } Column;
 
 enum { CHUNK = 128, MARGIN = 5 }; /* a whole row of the widest unit */
 
-/** A row to make, from a chunk's first column on. */
-typedef struct Place {
+/** A row to make: what is known of its place only when it runs. */
+typedef struct Row {
+    const uint16_t *const *row; /**< As pnv_interpolate_c() takes them. */
+    const uint16_t *near;       /**< The nearer row of samples. */
+    ptrdiff_t near_column;      /**< The nearer column of samples: 0 or 1. */
+    int n, max;
+} Row;
+
+/** A part of it. */
+typedef struct Chunk {
     const uint16_t *row[6];
-    const uint16_t *near;    /**< The nearer row of samples. */
-    const uint16_t *near_at; /**< In it, the nearer column of samples. */
-    ptrdiff_t column;        /**< Where that column lies: 0 or 1. */
+    const uint16_t *near, *near_at; /**< The nearer row, and in it the nearer column. */
+    ptrdiff_t near_column;
     __m256i max;
     union {
         int16_t narrow[CHUNK + MARGIN]; /**< Of columns -2 on: sums of their six taps, less 2^14, */
         int32_t wide[CHUNK + MARGIN];   /**< or of samples less 2^15. */
     } sum;
-} Place;
+} Chunk;
 
 PNV_INLINE __m256i load(const void *at)
 {
@@ -94,7 +101,7 @@ PNV_INLINE __m256i half_in_row(const uint16_t *at, __m256i max, Depth depth)
 }
 
 /* Sums of columns 0..3 and 8..11, and of the others, of samples less 2^15. */
-PNV_INLINE void column_sums_wide(__m256i sum[2], const Place *p, ptrdiff_t x)
+PNV_INLINE void column_sums_wide(__m256i sum[2], const Chunk *p, ptrdiff_t x)
 {
     __m256i low[3], high[3];
 
@@ -107,7 +114,7 @@ PNV_INLINE void column_sums_wide(__m256i sum[2], const Place *p, ptrdiff_t x)
     sum[1] = pair_sum(high);
 }
 
-PNV_INLINE __m256i half_in_column(const Place *p, ptrdiff_t x, Depth depth)
+PNV_INLINE __m256i half_in_column(const Chunk *p, ptrdiff_t x, Depth depth)
 {
     __m256i v[6];
 
@@ -122,7 +129,7 @@ PNV_INLINE __m256i half_in_column(const Place *p, ptrdiff_t x, Depth depth)
 
 /* ---- the centre: sums of columns, not rounded, then along the row ---- */
 
-PNV_INLINE void store_sums(Place *p, ptrdiff_t x, Depth depth)
+PNV_INLINE void store_sums(Chunk *p, ptrdiff_t x, Depth depth)
 {
     if (depth == UP_TO_10_BITS) {
         __m256i v[6];
@@ -142,6 +149,7 @@ PNV_INLINE void store_sums(Place *p, ptrdiff_t x, Depth depth)
     }
 }
 
+/* Pairs of sums from even columns on, then from odd ones; what comes out fits 16 bits before it is kept in 0..max. */
 PNV_INLINE __m256i centre_narrow(const int16_t *sum, __m256i max)
 {
     const __m256i round = _mm256_set1_epi32(512 + (32 << 14));
@@ -163,7 +171,7 @@ PNV_INLINE __m256i centre_wide_8(const int32_t *sum)
     return _mm256_srai_epi32(_mm256_add_epi32(_mm256_add_epi32(t, c), _mm256_set1_epi32(32 + (1 << 21))), 6);
 }
 
-PNV_INLINE __m256i centre(const Place *p, ptrdiff_t x, Depth depth)
+PNV_INLINE __m256i centre(const Chunk *p, ptrdiff_t x, Depth depth)
 {
     if (depth == UP_TO_10_BITS)
         return centre_narrow(p->sum.narrow + x, p->max);
@@ -172,6 +180,11 @@ PNV_INLINE __m256i centre(const Place *p, ptrdiff_t x, Depth depth)
 }
 
 /* ---- places ---- */
+
+PNV_INLINE int needs_centre(Column column, int quarters)
+{
+    return column == COLUMN_HALF ? quarters > 0 : column == COLUMN_QUARTER && quarters > 0 && quarters != 2;
+}
 
 /* So many quarters of the way from the nearer row of samples to the half row. */
 PNV_INLINE __m256i between(__m256i full, __m256i half, int quarters)
@@ -183,15 +196,15 @@ PNV_INLINE __m256i between(__m256i full, __m256i half, int quarters)
     return _mm256_avg_epu16(quarters == 1 ? full : half, middle);
 }
 
-PNV_INLINE __m256i at_full_column(const Place *p, ptrdiff_t x, int quarters, Depth depth)
+PNV_INLINE __m256i at_full_column(const Chunk *p, ptrdiff_t x, int quarters, Depth depth)
 {
     if (quarters == 0)
         return load(p->near_at + x);
-    const __m256i half = half_in_column(p, x + p->column, depth);
+    const __m256i half = half_in_column(p, x + p->near_column, depth);
     return quarters == 4 ? half : between(load(p->near_at + x), half, quarters);
 }
 
-PNV_INLINE __m256i at_half_column(const Place *p, ptrdiff_t x, int quarters, Depth depth)
+PNV_INLINE __m256i at_half_column(const Chunk *p, ptrdiff_t x, int quarters, Depth depth)
 {
     if (quarters == 0)
         return half_in_row(p->near + x, p->max, depth);
@@ -199,38 +212,54 @@ PNV_INLINE __m256i at_half_column(const Place *p, ptrdiff_t x, int quarters, Dep
     return quarters == 4 ? half : between(half_in_row(p->near + x, p->max, depth), half, quarters);
 }
 
-PNV_INLINE __m256i at_quarter_column(const Place *p, ptrdiff_t x, int quarters, Depth depth)
+PNV_INLINE __m256i at_quarter_column(const Chunk *p, ptrdiff_t x, int quarters, Depth depth)
 {
     if (quarters == 2) /* e, g, p, r */
-        return _mm256_avg_epu16(half_in_row(p->near + x, p->max, depth), half_in_column(p, x + p->column, depth));
+        return _mm256_avg_epu16(half_in_row(p->near + x, p->max, depth), half_in_column(p, x + p->near_column, depth));
     return _mm256_avg_epu16(at_full_column(p, x, quarters, depth), at_half_column(p, x, quarters, depth));
 }
 
-/* n of 16 and more; the last vector overlaps the one before. */
-PNV_INLINE void make_chunk(uint16_t *dst, Place *p, int n, Column column, int quarters, Depth depth)
+/* n of 16 and more; where they are not whole vectors, the last overlaps the one before. */
+PNV_INLINE void make_chunk(uint16_t *dst, Chunk *p, ptrdiff_t n, Column column, int quarters, Depth depth)
 {
-    if (column == COLUMN_HALF ? quarters > 0 : column == COLUMN_QUARTER && quarters > 0 && quarters != 2) {
-        for (int x = 0; x < n + MARGIN - 16; x += 16)
+    if (needs_centre(column, quarters)) {
+        for (ptrdiff_t x = 0; x < n + MARGIN - 16; x += 16)
             store_sums(p, x - 2, depth);
         store_sums(p, n + MARGIN - 16 - 2, depth);
     }
-    for (int x = 0;; x += 16) {
-        x = x < n - 16 ? x : n - 16;
-        const __m256i v = column == COLUMN_FULL      ? at_full_column(p, x, quarters, depth)
-                          : column == COLUMN_QUARTER ? at_quarter_column(p, x, quarters, depth)
-                                                     : at_half_column(p, x, quarters, depth);
-        _mm256_storeu_si256((__m256i *)(dst + x), v);
-        if (x == n - 16)
-            break;
+    for (ptrdiff_t x = 0; x < n; x = x == n ? n : n - 16) {
+        for (; x <= n - 16; x += 16) {
+            const __m256i v = column == COLUMN_FULL      ? at_full_column(p, x, quarters, depth)
+                              : column == COLUMN_QUARTER ? at_quarter_column(p, x, quarters, depth)
+                                                         : at_half_column(p, x, quarters, depth);
+            _mm256_storeu_si256((__m256i *)(dst + x), v);
+        }
+    }
+}
+
+PNV_INLINE void make_place(uint16_t *dst, const Row *r, Column column, int quarters, Depth depth)
+{
+    const ptrdiff_t n = r->n, longest = needs_centre(column, quarters) ? CHUNK : n;
+    Chunk p; /* not the sums: most places have none */
+
+    p.max = _mm256_set1_epi16((short)r->max);
+    p.near_column = r->near_column;
+    for (ptrdiff_t x = 0; x < n; x += longest) {
+        x = n - x < 16 ? n - 16 : x;
+        for (int i = 0; quarters && i < 6; i++)
+            p.row[i] = r->row[i] + x;
+        p.near = r->near + x;
+        p.near_at = p.near + p.near_column;
+        make_chunk(dst + x, &p, n - x < longest ? n - x : longest, column, quarters, depth);
     }
 }
 
 /* The loops, so that each has the constants of its place. */
-PNV_INLINE void make_place(uint16_t *dst, Place *p, int n, Column column, int quarters, Depth depth)
+PNV_INLINE void make_at_depth(uint16_t *dst, const Row *r, Column column, int quarters, Depth depth)
 {
 #define AT(c, q)                                                                                                       \
     case 8 * (c) + (q):                                                                                                \
-        make_chunk(dst, p, n, (c), (q), depth);                                                                        \
+        make_place(dst, r, (c), (q), depth);                                                                           \
         break
     switch (8 * column + quarters) {
         AT(COLUMN_FULL, 1);
@@ -261,27 +290,16 @@ PNV_INLINE void copy_row(uint16_t *dst, const uint16_t *src, int n)
 
 static void make_row(uint16_t *dst, const uint16_t *const row[6], int fx, int fy, int n, int max)
 {
-    const int quarters = fy < 5 ? fy : 8 - fy;
+    const Row r = {.row = row, .near = row[fy < 5 ? 2 : 3], .near_column = fx == 6, .n = n, .max = max};
     const Column column = fx == 0 ? COLUMN_FULL : fx == 4 ? COLUMN_HALF : COLUMN_QUARTER;
-    const uint16_t *near = row[fy < 5 ? 2 : 3];
-    Place p; /* not the sums: most places have none */
+    const int quarters = fy < 5 ? fy : 8 - fy;
 
-    p.column = fx == 6;
-    p.max = _mm256_set1_epi16((short)max);
-    for (int x = 0; x < n; x += CHUNK) {
-        x = n - x < 16 ? n - 16 : x;
-        const int n_now = n - x < CHUNK ? n - x : CHUNK;
-        for (int i = 0; fy && i < 6; i++)
-            p.row[i] = row[i] + x;
-        p.near = near + x;
-        p.near_at = p.near + p.column;
-        if (max < 1 << 10)
-            make_place(dst + x, &p, n_now, column, quarters, UP_TO_10_BITS);
-        else if (max < 1 << 13)
-            make_place(dst + x, &p, n_now, column, quarters, UP_TO_13_BITS);
-        else
-            make_place(dst + x, &p, n_now, column, quarters, UP_TO_16_BITS);
-    }
+    if (max < 1 << 10)
+        make_at_depth(dst, &r, column, quarters, UP_TO_10_BITS);
+    else if (max < 1 << 13)
+        make_at_depth(dst, &r, column, quarters, UP_TO_13_BITS);
+    else
+        make_at_depth(dst, &r, column, quarters, UP_TO_16_BITS);
 }
 
 /* Less than a vector goes through memory that a whole one can be read from. */
