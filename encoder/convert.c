@@ -32,10 +32,12 @@ PnvChromaGrid pnv_convert_grid(const PnvParams *params, PnvChroma stream, int fi
 {
     PnvChromaGrid g = {.step_x = 8, .step_y = 8};
 
-    if (columns_are_halved(params->chroma) && !columns_are_halved(stream)) {
+    if (columns_are_halved(params->chroma) && !columns_are_halved(stream))
         g.step_x = 4;
-        g.offset_x = params->siting == PNV_SITING_CENTER || params->siting == PNV_SITING_TOP ? 2 : 0;
-    }
+    /* 4:2:2 that stays so is kept as it is */
+    if ((params->siting == PNV_SITING_CENTER || params->siting == PNV_SITING_TOP) &&
+        (g.step_x == 4 || params->chroma == PNV_CHROMA_420))
+        g.offset_x = 2;
     if (params->chroma == PNV_CHROMA_420) {
         g.step_y = 4;
         if (params->siting == PNV_SITING_LEFT || params->siting == PNV_SITING_CENTER)

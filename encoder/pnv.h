@@ -94,7 +94,8 @@ typedef enum PnvModel {
 
 /**
  * Where the first chroma sample of 4:2:0 lies, and of 4:2:2 that is made 4:4:4: of these only the column counts. In
- * fields each field is sited for itself.
+ * fields each field is sited for itself. The stream's chroma is at luma columns, as always in 4:2:2; 4:2:2 input under
+ * a 422 profile is not moved, whatever is said here.
  */
 typedef enum PnvSiting {
     PNV_SITING_LEFT = 0, /**< At a luma column, between two luma rows: MPEG-2, H.264. */

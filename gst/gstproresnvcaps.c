@@ -3,57 +3,25 @@
 
 #define MEDIA_TYPE "video/x-prores"
 
-/* In order of preference where upstream can choose: 10 bits are what ProRes
- * is made for, and alpha is for those who have it. A new format needs a row
- * here, and a fetch in the core if its samples are neither bytes nor words. */
-static const GstProresNvFormat formats[] = {
-  {GST_VIDEO_FORMAT_I422_10LE, PNV_CHROMA_422, 10, FALSE},
-  {GST_VIDEO_FORMAT_I422_12LE, PNV_CHROMA_422, 12, FALSE},
-  {GST_VIDEO_FORMAT_Y42B, PNV_CHROMA_422, 8, FALSE},
-  {GST_VIDEO_FORMAT_Y444_10LE, PNV_CHROMA_444, 10, FALSE},
-  {GST_VIDEO_FORMAT_Y444_12LE, PNV_CHROMA_444, 12, FALSE},
-  {GST_VIDEO_FORMAT_Y444_16LE, PNV_CHROMA_444, 16, FALSE},
-  {GST_VIDEO_FORMAT_Y444, PNV_CHROMA_444, 8, FALSE},
-  {GST_VIDEO_FORMAT_A444_10LE, PNV_CHROMA_444, 10, TRUE},
-#if GST_CHECK_VERSION (1, 24, 0)
-  {GST_VIDEO_FORMAT_A444_12LE, PNV_CHROMA_444, 12, TRUE},
-  {GST_VIDEO_FORMAT_A444_16LE, PNV_CHROMA_444, 16, TRUE},
-#endif
-#if G_BYTE_ORDER == G_LITTLE_ENDIAN     /* in the order of the machine */
-  {GST_VIDEO_FORMAT_AYUV64, PNV_CHROMA_444, 16, TRUE},
-#endif
-#if GST_CHECK_VERSION (1, 24, 0)
-  {GST_VIDEO_FORMAT_A444, PNV_CHROMA_444, 8, TRUE},
-#endif
-  {GST_VIDEO_FORMAT_AYUV, PNV_CHROMA_444, 8, TRUE},
-};
-
 /* As caps of unknown preference are read. */
 static const PnvProfile profiles_all[GST_PRORES_NV_N_PROFILES] = {
   PNV_PROFILE_STANDARD, PNV_PROFILE_LT, PNV_PROFILE_HQ, PNV_PROFILE_PROXY,
   PNV_PROFILE_4444, PNV_PROFILE_4444XQ
 };
 
-const GstProresNvFormat *
-gst_prores_nv_format_find (GstVideoFormat format)
+gboolean
+gst_prores_nv_profile_is_444 (PnvProfile profile)
 {
-  for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
-    if (formats[i].format == format)
-      return &formats[i];
-  return NULL;
+  return profile == PNV_PROFILE_4444 || profile == PNV_PROFILE_4444XQ;
 }
 
-PnvChroma
-gst_prores_nv_profile_chroma (PnvProfile profile)
+/* The profile of choice. */
+static PnvProfile
+preferred_profile (const GstProresNvFormat * format)
 {
-  return profile == PNV_PROFILE_4444 || profile == PNV_PROFILE_4444XQ ?
-      PNV_CHROMA_444 : PNV_CHROMA_422;
-}
-
-const gchar *
-gst_prores_nv_chroma_name (PnvChroma chroma)
-{
-  return chroma == PNV_CHROMA_444 ? "4:4:4" : "4:2:2";
+  return format->kind == GST_PRORES_NV_KIND_444
+      || format->kind == GST_PRORES_NV_KIND_RGB || format->alpha_depth ?
+      PNV_PROFILE_4444 : PNV_PROFILE_HQ;
 }
 
 static void
@@ -66,19 +34,22 @@ append_string (GValue * list, const gchar * string)
   gst_value_list_append_and_take_value (list, &value);
 }
 
-/* Raw video of the wanted chroma formats, of any size and rate. */
+/* Raw video of a kind, of all for -1, of any size and rate. */
 static GstStructure *
-raw_structure (gboolean want_422, gboolean want_444)
+raw_structure (gint kind)
 {
   GstStructure *s = gst_structure_new ("video/x-raw",
       "width", GST_TYPE_INT_RANGE, 1, 65535,
       "height", GST_TYPE_INT_RANGE, 1, 65535,
       "framerate", GST_TYPE_FRACTION_RANGE, 0, 1, G_MAXINT, 1, NULL);
   GValue list = G_VALUE_INIT;
+  const GstProresNvFormat *formats;
+  guint n_formats;
 
+  formats = gst_prores_nv_format_list (&n_formats);
   g_value_init (&list, GST_TYPE_LIST);
-  for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
-    if (formats[i].chroma == PNV_CHROMA_444 ? want_444 : want_422)
+  for (guint i = 0; i < n_formats; i++)
+    if (kind < 0 || (gint) formats[i].kind == kind)
       append_string (&list, gst_video_format_to_string (formats[i].format));
   gst_structure_take_value (s, "format", &list);
   return s;
@@ -97,9 +68,9 @@ append_alternate (GstCaps * caps, GstStructure * s)
 GstCaps *
 gst_prores_nv_sink_template_caps (void)
 {
-  GstCaps *caps = gst_caps_new_full (raw_structure (TRUE, TRUE), NULL);
+  GstCaps *caps = gst_caps_new_full (raw_structure (-1), NULL);
 
-  append_alternate (caps, raw_structure (TRUE, TRUE));
+  append_alternate (caps, raw_structure (-1));
   return caps;
 }
 
@@ -201,34 +172,34 @@ gst_prores_nv_profiles_allowed (const GstCaps * downstream,
 }
 
 PnvProfile
-gst_prores_nv_profile_choose (PnvChroma chroma, const PnvProfile * allowed,
-    guint n_allowed)
+gst_prores_nv_profile_choose (const GstProresNvFormat * format,
+    const PnvProfile * allowed, guint n_allowed)
 {
-  const PnvProfile preferred =
-      chroma == PNV_CHROMA_444 ? PNV_PROFILE_4444 : PNV_PROFILE_HQ;
-  PnvProfile first = PNV_PROFILE_AUTO;
+  const PnvProfile preferred = preferred_profile (format);
 
-  for (guint i = 0; i < n_allowed; i++) {
+  for (guint i = 0; i < n_allowed; i++)
     if (allowed[i] == preferred)
       return preferred;
-    if (first == PNV_PROFILE_AUTO
-        && gst_prores_nv_profile_chroma (allowed[i]) == chroma)
-      first = allowed[i];
-  }
-  return first;
+  for (guint i = 0; i < n_allowed; i++)
+    if (gst_prores_nv_profile_is_444 (allowed[i]) ==
+        gst_prores_nv_profile_is_444 (preferred))
+      return allowed[i];
+  return n_allowed ? allowed[0] : PNV_PROFILE_AUTO;
 }
 
-/* Raw caps that give what one structure of downstream's caps takes. */
+/* Raw caps of a kind that give what one structure of downstream's caps takes.
+ * What conversion changes is not asked of upstream. */
 static GstStructure *
-raw_for_downstream (const GstStructure * downstream, PnvChroma chroma)
+raw_for_downstream (const GstStructure * downstream, GstProresNvKind kind)
 {
   static const gchar *const passed[] = { "width", "height", "framerate",
     "pixel-aspect-ratio", "interlace-mode", "colorimetry", "chroma-site"
   };
-  GstStructure *s = raw_structure (chroma == PNV_CHROMA_422,
-      chroma == PNV_CHROMA_444);
+  const guint n_passed = G_N_ELEMENTS (passed)
+      - (kind != GST_PRORES_NV_KIND_422) - (kind == GST_PRORES_NV_KIND_RGB);
+  GstStructure *s = raw_structure (kind);
 
-  for (guint i = 0; i < G_N_ELEMENTS (passed); i++) {
+  for (guint i = 0; i < n_passed; i++) {
     const GValue *value = gst_structure_get_value (downstream, passed[i]);
     if (value)
       gst_structure_set_value (s, passed[i], value);
@@ -248,32 +219,38 @@ takes_interleaved (const GstStructure * downstream)
   return takes;
 }
 
-/* What one structure of downstream's caps leaves to upstream. 4:2:2 stands
- * apart and first: who can make anything shall not end at 4444 by chance.
- * Within each, the order is upstream's. */
+/* What one structure of downstream's caps leaves to upstream. All can be
+ * converted; what is kept as it is comes first, so that who can make anything
+ * does not end at what it would not have chosen. */
 static void
 append_raw (GstCaps * caps, PnvProfile profile, const GstStructure * downstream,
     gboolean alternate)
 {
-  static const PnvChroma chromas[] = { PNV_CHROMA_422, PNV_CHROMA_444 };
+  static const GstProresNvKind orders[2][GST_PRORES_NV_N_KINDS] = {
+    {GST_PRORES_NV_KIND_422, GST_PRORES_NV_KIND_420, GST_PRORES_NV_KIND_444,
+        GST_PRORES_NV_KIND_RGB},
+    {GST_PRORES_NV_KIND_444, GST_PRORES_NV_KIND_RGB, GST_PRORES_NV_KIND_422,
+        GST_PRORES_NV_KIND_420}
+  };
   PnvProfile allowed[GST_PRORES_NV_N_PROFILES];
   const guint n_allowed = add_profiles (downstream, allowed, 0);
+  gboolean any = FALSE, only_444 = TRUE;
 
   if (alternate && !takes_interleaved (downstream))
     return;
-  for (guint c = 0; c < G_N_ELEMENTS (chromas); c++) {
-    gboolean want = FALSE;
-
-    for (guint i = 0; i < n_allowed; i++)
-      want |= gst_prores_nv_profile_chroma (allowed[i]) == chromas[c]
-          && (profile == PNV_PROFILE_AUTO || profile == allowed[i]);
-    if (!want)
+  for (guint i = 0; i < n_allowed; i++) {
+    if (profile != PNV_PROFILE_AUTO && profile != allowed[i])
       continue;
+    any = TRUE;
+    only_444 &= gst_prores_nv_profile_is_444 (allowed[i]);
+  }
+  for (guint k = 0; any && k < GST_PRORES_NV_N_KINDS; k++) {
+    GstStructure *s = raw_for_downstream (downstream, orders[only_444][k]);
+
     if (alternate)
-      append_alternate (caps, raw_for_downstream (downstream, chromas[c]));
+      append_alternate (caps, s);
     else
-      gst_caps_append_structure (caps, raw_for_downstream (downstream,
-              chromas[c]));
+      gst_caps_append_structure (caps, s);
   }
 }
 
@@ -307,7 +284,7 @@ gst_prores_nv_src_caps (PnvProfile profile, gboolean has_alpha)
 
   /* 24 says that 4:4:4 comes without alpha: muxers assume 32 otherwise, and
    * players blend what is marked so. */
-  if (gst_prores_nv_profile_chroma (profile) == PNV_CHROMA_444)
+  if (gst_prores_nv_profile_is_444 (profile))
     gst_caps_set_simple (caps, "depth", G_TYPE_INT, has_alpha ? 32 : 24, NULL);
   return caps;
 }
@@ -317,9 +294,6 @@ gst_prores_nv_colorimetry (const GstVideoColorimetry * colorimetry)
 {
   GstVideoColorimetry c = *colorimetry;
 
-  /* Full range is converted: the stream is video range. */
-  if (c.range == GST_VIDEO_COLOR_RANGE_0_255)
-    c.range = GST_VIDEO_COLOR_RANGE_16_235;
   switch (c.transfer) {
     case GST_VIDEO_TRANSFER_BT601:
     case GST_VIDEO_TRANSFER_BT2020_10:
@@ -342,17 +316,60 @@ gst_prores_nv_colorimetry (const GstVideoColorimetry * colorimetry)
   return c;
 }
 
+static GstVideoColorMatrix
+matrix_for_rgb (const GstVideoInfo * info)
+{
+  GstVideoInfo ycbcr;
+
+  switch (info->colorimetry.primaries) {
+    case GST_VIDEO_COLOR_PRIMARIES_BT709:
+      return GST_VIDEO_COLOR_MATRIX_BT709;
+    case GST_VIDEO_COLOR_PRIMARIES_BT2020:
+      return GST_VIDEO_COLOR_MATRIX_BT2020;
+    case GST_VIDEO_COLOR_PRIMARIES_BT470BG:
+    case GST_VIDEO_COLOR_PRIMARIES_SMPTE170M:
+    case GST_VIDEO_COLOR_PRIMARIES_EBU3213:
+      return GST_VIDEO_COLOR_MATRIX_BT601;
+    default:
+      gst_video_info_set_format (&ycbcr, GST_VIDEO_FORMAT_AYUV, info->width,
+          info->height);
+      return ycbcr.colorimetry.matrix;
+  }
+}
+
+/* Those that a frame's header can say. */
+static gboolean
+is_matrix (GstVideoColorMatrix matrix)
+{
+  return matrix == GST_VIDEO_COLOR_MATRIX_BT601
+      || matrix == GST_VIDEO_COLOR_MATRIX_BT709
+      || matrix == GST_VIDEO_COLOR_MATRIX_BT2020;
+}
+
 GstVideoColorimetry
-gst_prores_nv_src_colorimetry (const GstVideoColorimetry * colorimetry,
+gst_prores_nv_coded_colorimetry (const GstVideoInfo * info)
+{
+  GstVideoColorimetry c = info->colorimetry;
+
+  if (GST_VIDEO_INFO_IS_RGB (info)) {
+    c.range = GST_VIDEO_COLOR_RANGE_16_235;
+    if (!is_matrix (c.matrix))
+      c.matrix = matrix_for_rgb (info);
+  } else if (c.range == GST_VIDEO_COLOR_RANGE_0_255) {
+    c.range = GST_VIDEO_COLOR_RANGE_16_235;
+  }
+  return c;
+}
+
+GstVideoColorimetry
+gst_prores_nv_src_colorimetry (const GstVideoInfo * info,
     const GstCaps * downstream)
 {
-  GstVideoColorimetry legal = gst_prores_nv_colorimetry (colorimetry);
-  GstVideoColorimetry as_input = *colorimetry;
+  GstVideoColorimetry as_input = gst_prores_nv_coded_colorimetry (info);
+  GstVideoColorimetry legal = gst_prores_nv_colorimetry (&as_input);
   gchar *name = gst_video_colorimetry_to_string (&legal);
   GstCaps *caps;
 
-  /* The input's own words, but for the range. */
-  as_input.range = legal.range;
   if (!name)
     return as_input;
   caps = gst_caps_new_simple (MEDIA_TYPE, "colorimetry", G_TYPE_STRING, name,
@@ -362,6 +379,22 @@ gst_prores_nv_src_colorimetry (const GstVideoColorimetry * colorimetry,
   gst_caps_unref (caps);
   g_free (name);
   return legal;
+}
+
+GstVideoChromaSite
+gst_prores_nv_src_chroma_site (const GstVideoInfo * info, const GstCaps * caps,
+    PnvProfile profile)
+{
+  const GstProresNvFormat *format =
+      gst_prores_nv_format_find (GST_VIDEO_INFO_FORMAT (info));
+
+  if (gst_prores_nv_profile_is_444 (profile))
+    return GST_VIDEO_CHROMA_SITE_UNKNOWN;
+  if (format->kind != GST_PRORES_NV_KIND_422)
+    return GST_VIDEO_CHROMA_SITE_COSITED;
+  /* Where caps say nothing, a GstVideoInfo has a guess. */
+  return gst_structure_has_field (gst_caps_get_structure (caps, 0),
+      "chroma-site") ? info->chroma_site : GST_VIDEO_CHROMA_SITE_UNKNOWN;
 }
 
 /* The codes of RDD 36 6.1.1 in ascending order; others are unspecified. */
@@ -375,12 +408,13 @@ legal_code (guint code, const guint8 * legal, gsize n_legal)
 }
 
 static void
-set_color_codes (PnvParams * params, const GstVideoColorimetry * colorimetry)
+set_color_codes (PnvParams * params, const GstVideoInfo * info)
 {
   static const guint8 primaries[] = { 1, 5, 6, 9, 11, 12 };
   static const guint8 transfers[] = { 1, 16, 18 };
   static const guint8 matrices[] = { 1, 6, 9 };
-  const GstVideoColorimetry c = gst_prores_nv_colorimetry (colorimetry);
+  const GstVideoColorimetry coded = gst_prores_nv_coded_colorimetry (info);
+  const GstVideoColorimetry c = gst_prores_nv_colorimetry (&coded);
 
   params->color_primaries =
       legal_code (gst_video_color_primaries_to_iso (c.primaries), primaries,
@@ -393,6 +427,20 @@ set_color_codes (PnvParams * params, const GstVideoColorimetry * colorimetry)
       sizeof matrices);
 }
 
+static PnvSiting
+siting_of (const GstVideoInfo * info)
+{
+  const GstVideoChromaSite site = info->chroma_site;
+
+  if (site == GST_VIDEO_CHROMA_SITE_UNKNOWN)
+    return PNV_SITING_LEFT;
+  if (site & GST_VIDEO_CHROMA_SITE_H_COSITED)
+    return site & GST_VIDEO_CHROMA_SITE_V_COSITED ? PNV_SITING_TOP_LEFT
+        : PNV_SITING_LEFT;
+  return site & GST_VIDEO_CHROMA_SITE_V_COSITED ? PNV_SITING_TOP
+      : PNV_SITING_CENTER;
+}
+
 void
 gst_prores_nv_params_from_info (PnvParams * params, const GstVideoInfo * info)
 {
@@ -403,13 +451,13 @@ gst_prores_nv_params_from_info (PnvParams * params, const GstVideoInfo * info)
 
   params->width = info->width;
   params->height = info->height;
-  params->chroma = format->chroma;
-  params->depth = format->depth;
+  gst_prores_nv_format_apply (format, params);
+  params->siting = siting_of (info);
   if (info->colorimetry.range == GST_VIDEO_COLOR_RANGE_0_255)
     params->range = PNV_RANGE_FULL;
   params->par_n = info->par_n;
   params->par_d = info->par_d;
-  set_color_codes (params, &info->colorimetry);
+  set_color_codes (params, info);
   /* A variable rate has a maximum there, which is no rate to write down. */
   if (!(info->flags & GST_VIDEO_FLAG_VARIABLE_FPS)) {
     params->fps_n = info->fps_n;

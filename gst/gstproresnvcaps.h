@@ -6,29 +6,14 @@
 
 #include <gst/video/video.h>
 
-#include "pnv.h"
+#include "gstproresnvformat.h"
 
 G_BEGIN_DECLS
 
 #define GST_PRORES_NV_N_PROFILES 6
 
-/* What the core needs to know of a raw format. */
-typedef struct
-{
-  GstVideoFormat format;
-  PnvChroma chroma;
-  gint depth;                   /* bits of a sample */
-  gboolean has_alpha;
-} GstProresNvFormat;
-
-/* NULL for a format that is not taken. */
-const GstProresNvFormat *gst_prores_nv_format_find (GstVideoFormat format);
-
-/* The only chroma that may go under a profile; not for auto. */
-PnvChroma gst_prores_nv_profile_chroma (PnvProfile profile);
-
-/* "4:2:2", "4:4:4" */
-const gchar *gst_prores_nv_chroma_name (PnvChroma chroma);
+/* TRUE for 4444 and 4444 XQ, FALSE for the 422 profiles and auto. */
+gboolean gst_prores_nv_profile_is_444 (PnvProfile profile);
 
 /* All that the sink and source pads can ever do. */
 GstCaps *gst_prores_nv_sink_template_caps (void);
@@ -45,9 +30,11 @@ GstCaps *gst_prores_nv_sink_caps (PnvProfile profile,
 guint gst_prores_nv_profiles_allowed (const GstCaps * downstream,
     const GstVideoInfo * info, PnvProfile profiles[GST_PRORES_NV_N_PROFILES]);
 
-/* Of @n_allowed profiles, the one for @chroma when the user did not say: HQ
- * or 4444 if there, else the first that fits. Auto when none fits. */
-PnvProfile gst_prores_nv_profile_choose (PnvChroma chroma,
+/* Of @n_allowed profiles, the one for video of @format when the user did not
+ * say: HQ for 4:2:2 and 4:2:0, 4444 for 4:4:4, RGB and what has alpha, if it is
+ * there; else the first that keeps the video's chroma and alpha, else the first.
+ * Auto when none is allowed. */
+PnvProfile gst_prores_nv_profile_choose (const GstProresNvFormat * format,
     const PnvProfile * allowed, guint n_allowed);
 
 /* Source caps of @profile, coded with or without alpha, without what
@@ -60,12 +47,24 @@ GstCaps *gst_prores_nv_src_caps (PnvProfile profile, gboolean has_alpha);
 GstVideoColorimetry gst_prores_nv_colorimetry (const GstVideoColorimetry *
     colorimetry);
 
-/* Colours for the source caps: those of gst_prores_nv_colorimetry(), so that
- * a file says what its frames say, unless @downstream asks for the input's. */
-GstVideoColorimetry gst_prores_nv_src_colorimetry (const GstVideoColorimetry *
-    colorimetry, const GstCaps * downstream);
+/* The colours of what is coded of @info: those of its caps, but video range,
+ * and for RGB the matrix that it is converted with. That is the one of its
+ * caps' primaries, or, where these are unknown, what GStreamer takes for Y'CbCr
+ * of its size. */
+GstVideoColorimetry gst_prores_nv_coded_colorimetry (const GstVideoInfo *
+    info);
 
-/* Size, sampling, range, rate, aspect and colour codes of @info, which has a format
+/* Those for the source caps: in the words of gst_prores_nv_colorimetry(), so that
+ * a file says what its frames say, unless @downstream asks for the input's. */
+GstVideoColorimetry gst_prores_nv_src_colorimetry (const GstVideoInfo * info,
+    const GstCaps * downstream);
+
+/* Where the chroma of what is coded lies, for the source caps: unknown of
+ * 4:4:4, and where @caps, those of @info, say nothing of what is not moved. */
+GstVideoChromaSite gst_prores_nv_src_chroma_site (const GstVideoInfo * info,
+    const GstCaps * caps, PnvProfile profile);
+
+/* Size, format, range, siting, rate, aspect and colour codes of @info, which has a format
  * that gst_prores_nv_format_find() knows. Other fields are left alone. */
 void gst_prores_nv_params_from_info (PnvParams * params,
     const GstVideoInfo * info);

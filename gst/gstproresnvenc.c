@@ -592,38 +592,22 @@ static PnvProfile
 choose_profile (GstProresNvEnc * self, PnvProfile wanted,
     const GstVideoInfo * info, const GstCaps * caps, const GstCaps * downstream)
 {
-  const PnvChroma chroma =
-      gst_prores_nv_format_find (GST_VIDEO_INFO_FORMAT (info))->chroma;
+  const GstProresNvFormat *format =
+      gst_prores_nv_format_find (GST_VIDEO_INFO_FORMAT (info));
   PnvProfile allowed[GST_PRORES_NV_N_PROFILES], profile;
   const guint n_allowed =
       gst_prores_nv_profiles_allowed (downstream, info, allowed);
 
-  if (wanted != PNV_PROFILE_AUTO
-      && gst_prores_nv_profile_chroma (wanted) != chroma) {
-    GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
-        ("With profile=%s the video has to be %s, but its caps say format=%s, "
-            "which is %s. Set profile=auto, or put videoconvert before "
-            "proresnvenc.",
-            pnv_profile_name (wanted),
-            gst_prores_nv_chroma_name (gst_prores_nv_profile_chroma (wanted)),
-            gst_video_format_to_string (GST_VIDEO_INFO_FORMAT (info)),
-            gst_prores_nv_chroma_name (chroma)),
-        ("caps %" GST_PTR_FORMAT, caps));
-    return PNV_PROFILE_AUTO;
-  }
-
-  profile = gst_prores_nv_profile_choose (chroma, allowed, n_allowed);
+  profile = gst_prores_nv_profile_choose (format, allowed, n_allowed);
   for (guint i = 0; i < n_allowed; i++)
     if (allowed[i] == wanted)
       profile = wanted;
   if (profile == PNV_PROFILE_AUTO
       || (wanted != PNV_PROFILE_AUTO && profile != wanted)) {
     GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
-        ("Downstream does not take %dx%d %s video with profile=%s. Change the "
-            "profile, the caps after proresnvenc, or put videoconvert before "
-            "it.%s", info->width, info->height,
-            gst_prores_nv_chroma_name (chroma), pnv_profile_name (wanted),
-            variant_hint (downstream)),
+        ("Downstream does not take %dx%d video with profile=%s. Change the "
+            "profile or the caps after proresnvenc.%s", info->width,
+            info->height, pnv_profile_name (wanted), variant_hint (downstream)),
         ("caps %" GST_PTR_FORMAT ", downstream takes %" GST_PTR_FORMAT, caps,
             downstream));
     return PNV_PROFILE_AUTO;
@@ -648,26 +632,29 @@ choose_alpha_bits (GstProresNvEnc * self, PnvProfile profile)
 {
   const GstProresNvFormat *format =
       gst_prores_nv_format_find (GST_VIDEO_INFO_FORMAT (&self->info));
-  const gboolean carries =
-      gst_prores_nv_profile_chroma (profile) == PNV_CHROMA_444;
+  const gboolean carries = gst_prores_nv_profile_is_444 (profile);
   gint bits;
 
   GST_OBJECT_LOCK (self);
   bits = self->settings.alpha_bits;
   GST_OBJECT_UNLOCK (self);
 
-  if (bits == GST_PRORES_NV_ALPHA_BITS_AUTO)
-    return format->has_alpha && carries ? 16 : 0;
-  if (bits != 0 && (!format->has_alpha || !carries)) {
+  if (format->alpha_depth && carries)
+    return bits == GST_PRORES_NV_ALPHA_BITS_AUTO ? 16 : bits;
+  if (bits > 0)
     GST_ELEMENT_WARNING (self, STREAM, WRONG_TYPE,
         ("No alpha is coded in spite of alpha-bits=%d: %s. Set "
             "alpha-bits=auto.", bits, carries ? "the video has none" :
             "only profiles 4444 and 4444xq carry it"),
         ("format %s, profile %s", GST_VIDEO_INFO_NAME (&self->info),
             pnv_profile_name (profile)));
-    return 0;
-  }
-  return bits;
+  else if (bits != 0 && format->alpha_depth)
+    GST_ELEMENT_WARNING (self, STREAM, WRONG_TYPE,
+        ("The alpha of the video is dropped: profile %s has none. Set "
+            "profile=4444 to keep it, or alpha-bits=0 if that is meant.",
+            pnv_profile_name (profile)),
+        ("format %s", GST_VIDEO_INFO_NAME (&self->info)));
+  return 0;
 }
 
 /* Opens the core for this video, with what the properties say now. */
@@ -816,11 +803,10 @@ negotiate_output (GstProresNvEnc * self)
   output = gst_video_encoder_set_output_state (encoder,
       gst_prores_nv_src_caps (params->profile, params->alpha_bits > 0), input);
   output->info.colorimetry =
-      gst_prores_nv_src_colorimetry (&input->info.colorimetry, downstream);
-  /* Where the caps say nothing, a GstVideoInfo has a guess. */
-  if (!gst_structure_has_field (gst_caps_get_structure (input->caps, 0),
-          "chroma-site"))
-    output->info.chroma_site = GST_VIDEO_CHROMA_SITE_UNKNOWN;
+      gst_prores_nv_src_colorimetry (&input->info, downstream);
+  output->info.chroma_site =
+      gst_prores_nv_src_chroma_site (&input->info, input->caps,
+      params->profile);
   /* Both fields come in one frame, whatever they came in. */
   if (gst_prores_nv_fields_alternate (&input->info))
     GST_VIDEO_INFO_INTERLACE_MODE (&output->info) =

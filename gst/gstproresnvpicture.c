@@ -2,6 +2,7 @@
 #include "gstproresnvpicture.h"
 
 #include "gstproresnvfields.h"
+#include "gstproresnvformat.h"
 
 #define GST_CAT_DEFAULT gst_prores_nv_enc_debug
 GST_DEBUG_CATEGORY_EXTERN (gst_prores_nv_enc_debug);
@@ -38,51 +39,73 @@ find_origin (GstElement * self, const GstVideoInfo * info,
   const guint height = info->height;
   const guint video_width = GST_VIDEO_FRAME_WIDTH (video);
   const guint video_height = GST_VIDEO_FRAME_HEIGHT (video);
-  const guint step = 1 << GST_VIDEO_FORMAT_INFO_W_SUB (video->info.finfo, 1);
+  const guint columns =
+      gst_prores_nv_format_columns (gst_prores_nv_format_find
+      (GST_VIDEO_INFO_FORMAT (info)));
   const gboolean is_field = gst_prores_nv_fields_alternate (info);
   const gboolean is_woven = !is_field
       && GST_VIDEO_INFO_IS_INTERLACED (info);
+  /* Chroma begins with the first row, in fields that of each. An odd first row
+   * would swap the fields. */
+  const guint rows = (is_woven ? 2 : 1) << info->finfo->h_sub[1];
 
   *x = crop ? crop->x : 0;
   *y = crop ? crop->y : 0;
   if (!crop || (is_field && crop_keeps_field (info, crop)))
     return TRUE;
-  /* The video is at least as large as the caps: check_meta(). An odd first row
-   * would swap the fields. */
+  /* The video is at least as large as the caps: check_meta(). */
   if (!is_field && crop->width == width && crop->height == height
-      && *x % step == 0 && *x <= video_width - width
-      && *y <= video_height - height && !(is_woven && *y % 2))
+      && *x % columns == 0 && *x <= video_width - width
+      && *y % rows == 0 && *y <= video_height - height)
     return TRUE;
 
   GST_ELEMENT_ERROR (self, STREAM, FORMAT,
       ("A frame is cropped in a way that cannot be encoded. Crop with "
-          "videocrop before proresnvenc, at a multiple of %u columns%s.", step,
-          is_woven ? " and of 2 rows" : ""),
+          "videocrop before proresnvenc, at a multiple of %u columns and of %u "
+          "rows.", columns, rows),
       ("crop %u,%u %ux%u of %ux%u; caps %ux%u", crop->x, crop->y, crop->width,
           crop->height, video_width, video_height, width, height));
   return FALSE;
+}
+
+/* Rows of component @c that have to be there. Of woven fields with 4:2:0 those
+ * of the field that has more. */
+static guint
+component_rows (const GstVideoInfo * info, guint c)
+{
+  const guint rows = GST_VIDEO_INFO_FIELD_HEIGHT (info);
+  const guint sub = info->finfo->h_sub[c];
+  guint top, bottom;
+
+  if (gst_prores_nv_fields_alternate (info)
+      || !GST_VIDEO_INFO_IS_INTERLACED (info))
+    return GST_VIDEO_SUB_SCALE (sub, rows);
+  top = GST_VIDEO_SUB_SCALE (sub, (rows + 1) / 2);
+  bottom = GST_VIDEO_SUB_SCALE (sub, rows / 2);
+  return top > bottom ? 2 * top - 1 : 2 * bottom;
 }
 
 gboolean
 gst_prores_nv_picture_describe (GstElement * self, const GstVideoInfo * info,
     const GstVideoFrame * video, PnvPicture * picture)
 {
-  const GstVideoFormatInfo *finfo = video->info.finfo;
-  const guint rows = GST_VIDEO_INFO_FIELD_HEIGHT (info);
+  const GstProresNvFormat *format =
+      gst_prores_nv_format_find (GST_VIDEO_INFO_FORMAT (info));
+  const GstVideoFormatInfo *finfo = info->finfo;
   guint x, y;
 
   if (!find_origin (self, info, video, &x, &y))
     return FALSE;
 
-  for (guint c = 0; c < GST_VIDEO_FRAME_N_COMPONENTS (video); c++) {
+  for (guint c = 0; c < GST_VIDEO_FORMAT_INFO_N_COMPONENTS (finfo); c++) {
     const guint plane = GST_VIDEO_FORMAT_INFO_PLANE (finfo, c);
-    const gint stride_of_video = GST_VIDEO_FRAME_COMP_STRIDE (video, c);
+    const gint stride_of_video = GST_VIDEO_FRAME_PLANE_STRIDE (video, plane);
     const gsize stride = stride_of_video;
-    const gsize step = GST_VIDEO_FORMAT_INFO_PSTRIDE (finfo, c);
-    const gsize columns =
-        GST_VIDEO_FORMAT_INFO_SCALE_WIDTH (finfo, c, info->width);
-    const gsize start = y * stride + (x >> finfo->w_sub[c]) * step;
-    const gsize end = start + (rows - 1) * stride + columns * step;
+    const gsize row = (y >> finfo->h_sub[c]) * stride;
+    const gsize end = row + (component_rows (info, c) - 1) * stride
+        + gst_prores_nv_format_offset (format, c, x)
+        - gst_prores_nv_format_offset (format, c, 0)
+        + gst_prores_nv_format_row_bytes (format, c, info->width);
 
     if (stride_of_video < 0) {
       GST_ELEMENT_ERROR (self, STREAM, FORMAT,
@@ -100,10 +123,10 @@ gst_prores_nv_picture_describe (GstElement * self, const GstVideoInfo * info,
               stride, end));
       return FALSE;
     }
-    picture->plane[c] =
-        (const guint8 *) GST_VIDEO_FRAME_COMP_DATA (video, c) + start;
+    picture->plane[c] = (const guint8 *) GST_VIDEO_FRAME_PLANE_DATA (video,
+        plane) + row + gst_prores_nv_format_offset (format, c, x);
     picture->stride[c] = stride;
-    picture->step[c] = step;
+    picture->step[c] = GST_VIDEO_FORMAT_INFO_PSTRIDE (finfo, c);
   }
   return TRUE;
 }
