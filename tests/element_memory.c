@@ -5,7 +5,7 @@
 
 #include <gst/app/app.h>
 
-#if PNV_CUDA_EMULATED
+#ifdef PNV_CUDA_EMULATED
 #include "hostcuda_control.h"
 #define BACKEND " backend=cuda"
 #else
@@ -79,7 +79,7 @@ GST_START_TEST(test_pool_not_taken)
     GstElement *pipeline = play(description);
 
     fail_unless_equals_uint64(stat_of(pipeline, "frames"), 5);
-#if PNV_CUDA_EMULATED
+#ifdef PNV_CUDA_EMULATED
     fail_unless_equals_uint64(stat_of(pipeline, "staging-copies"), 5);
 #endif
     stop(pipeline);
@@ -157,7 +157,7 @@ GST_START_TEST(test_pool_application)
     /* and its own */
     gst_harness_push(h, test_buffer(&info, 0));
     gst_buffer_unref(gst_harness_pull(h));
-#if PNV_CUDA_EMULATED
+#ifdef PNV_CUDA_EMULATED
     fail_unless_equals_uint64(get_stat(h->element, "staging-copies"), 1);
 #endif
     test_harness_free(h);
@@ -199,7 +199,7 @@ GST_START_TEST(test_pool_outlives)
 }
 GST_END_TEST;
 
-#if PNV_CUDA_EMULATED
+#ifdef PNV_CUDA_EMULATED
 /* Where memory cannot be page-locked, ordinary memory does, with one warning. */
 GST_START_TEST(test_pool_not_pinned)
 {
@@ -276,7 +276,7 @@ static Suite *element_memory_suite(void)
     tcase_add_test(tc, test_pool_not_taken);
     tcase_add_loop_test(tc, test_pool_application, 0, G_N_ELEMENTS(test_formats));
     tcase_add_test(tc, test_pool_outlives);
-#if PNV_CUDA_EMULATED
+#ifdef PNV_CUDA_EMULATED
     tcase_add_test(tc, test_pool_not_pinned);
 #endif
     tcase_add_test(tc, test_packets_kept);
