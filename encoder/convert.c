@@ -67,10 +67,24 @@ static void six_rows(const uint16_t *six[6], PnvConvertScratch *room, int y8, in
     }
 }
 
+/** n samples with the bits that they are interpolated with. */
+static void widen(PnvConvertScratch *room, const PnvDsp *dsp, const PnvPlane *plane, uint16_t *row, int n)
+{
+    if (plane->range == PNV_SAMPLES_VIDEO) {
+        const int shift = pnv_convert_depth(plane) - plane->depth;
+        for (int x = 0; shift && x < n; x++)
+            row[x] = (uint16_t)(row[x] << shift);
+        return;
+    }
+    dsp->fetch_scale(room->wide[0], row, n, plane->depth, plane->range);
+    for (int x = 0; x < n; x++)
+        row[x] = (uint16_t)(room->wide[0][x] + 8192);
+}
+
 static void interpolate(PnvConvertScratch *room, const PnvDsp *dsp, const PnvConversion *v, const PnvChromaGrid *g,
                         const PnvPlane *plane, int16_t *dst, int x0, int y0, int width, int n_rows)
 {
-    const int n_cols = min_int(width, v->chroma_width - x0), max = (1 << plane->depth) - 1;
+    const int n_cols = min_int(width, v->chroma_width - x0), depth = pnv_convert_depth(plane), max = (1 << depth) - 1;
     const int is_finer_x = g->step_x == 4, n = is_finer_x ? (n_cols + 1) / 2 : n_cols;
     const int x8[2] = {g->step_x * x0 - g->offset_x, g->step_x * (x0 + 1) - g->offset_x};
     const int first_x = (x8[0] >> 3) - 2;
@@ -78,8 +92,10 @@ static void interpolate(PnvConvertScratch *room, const PnvDsp *dsp, const PnvCon
     const int first_y = ((g->step_y * y0 - g->offset_y) >> 3) - (g->step_y == 8 ? 0 : 2);
     const int last_y = ((g->step_y * (y0 + n_rows - 1) - g->offset_y) >> 3) + (g->step_y == 8 ? 0 : 3);
 
-    for (int y = first_y; y <= last_y; y++)
+    for (int y = first_y; y <= last_y; y++) {
         dsp->load(room->raw[y - first_y], plane, first_x, y, n + 6);
+        widen(room, dsp, plane, room->raw[y - first_y], n + 6);
+    }
     for (int y = 0; y < n_rows; y++) {
         const int y8 = g->step_y * (y0 + y) - g->offset_y;
         const uint16_t *six[6];
@@ -95,7 +111,7 @@ static void interpolate(PnvConvertScratch *room, const PnvDsp *dsp, const PnvCon
             }
             line = room->both;
         }
-        dsp->fetch_scale(dst + y * PNV_FETCH_STRIDE, line, n_cols, plane->depth, plane->range);
+        dsp->fetch_scale(dst + y * PNV_FETCH_STRIDE, line, n_cols, depth, PNV_SAMPLES_VIDEO);
         repeat_last(dst + y * PNV_FETCH_STRIDE, n_cols, width);
     }
     repeat_row(dst, n_rows, width);

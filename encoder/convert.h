@@ -49,6 +49,23 @@ PNV_SHARED int pnv_convert_applies(const PnvConversion *v, int c)
     return v->is_rgb || (c > 0 && (v->interpolates || v->decimates));
 }
 
+/**
+ * Bits that a plane's samples are interpolated with: at least 12, so that what interpolation rounds up does not show, and
+ * 14 of full range, which is brought to video range first.
+ */
+PNV_SHARED int pnv_convert_depth(const PnvPlane *p)
+{
+    return p->range != PNV_SAMPLES_VIDEO ? 14 : p->depth > 12 ? p->depth : 12;
+}
+
+/** A sample with these bits. full_gain: pnv_sample_full_gain(), for full range. */
+PNV_SHARED int pnv_convert_widen(const PnvPlane *p, int s, int64_t full_gain)
+{
+    return p->range == PNV_SAMPLES_VIDEO
+               ? s << (pnv_convert_depth(p) - p->depth)
+               : pnv_sample_full(s, p->depth, p->range == PNV_SAMPLES_FULL_LUMA, full_gain) + 8192;
+}
+
 enum {
     PNV_CONVERT_MARGIN = 8,                                              /* columns on either side; filters need 3 */
     PNV_CONVERT_STRIDE = PNV_FETCH_STRIDE + 2 * PNV_CONVERT_MARGIN + PNV_LOAD_ROOM,

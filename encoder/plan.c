@@ -352,7 +352,8 @@ int pnv_plan_rows(const PnvPlan *plan, const PnvPicture *pic, int c, int field)
         return component_rows(plan, c, height);
     if (pic->bottom[c])
         return of_field[field];
-    return of_field[0] > of_field[1] ? 2 * of_field[0] - 1 : 2 * of_field[1];
+    const int rows = of_field[0] > of_field[1] ? 2 * of_field[0] - 1 : 2 * of_field[1];
+    return is_chroma(c) && pic->chroma_rows && pic->chroma_rows < rows ? pic->chroma_rows : rows;
 }
 
 /* Bytes of a sample, or of the words that hold one of each component; 0 where samples are packed otherwise. */
@@ -371,15 +372,17 @@ static PnvSampleRange sample_range(const PnvParams *p, int c)
 PnvPlane pnv_plan_plane(const PnvPlan *plan, const PnvPicture *pic, const PnvPictureShape *shape, int c)
 {
     const PnvParams *p = &plan->params;
-    const int is_apart = pic->bottom[c] != NULL;
+    const int is_apart = pic->bottom[c] != NULL, rows = component_rows(plan, c, shape->height);
+    const int there = is_apart ? rows : (pnv_plan_rows(plan, pic, c, 0) - shape->first_row + shape->row_step - 1) / shape->row_step;
+    const int first_row = is_apart || there == 0 ? 0 : shape->first_row;
     const uint8_t *data = is_apart && shape->first_row ? pic->bottom[c] : pic->plane[c];
 
     return (PnvPlane){
-        .data = is_apart ? data : data + shape->first_row * pic->stride[c],
+        .data = data + first_row * pic->stride[c],
         .stride = is_apart ? pic->stride[c] : pic->stride[c] * shape->row_step,
         .step = pic->step[c] ? pic->step[c] : word_bytes(p),
         .width = pnv_plane_width(p->chroma, is_chroma(c), p->width),
-        .height = component_rows(plan, c, shape->height),
+        .height = there == 0 ? 1 : there < rows ? there : rows,
         .depth = c == 3 ? p->alpha_depth : p->depth,
         .range = sample_range(p, c),
         .packing = p->packing,
@@ -425,6 +428,8 @@ PnvStatus pnv_plan_check_picture(const PnvPlan *plan, const PnvPicture *pic, cha
                       PNV_MEMORY_HOST, PNV_MEMORY_CUDA);
     if (check_range(error, "interlace", (int)pic->interlace, PNV_PROGRESSIVE, PNV_BOTTOM_FIELD_FIRST) != PNV_OK)
         return PNV_EINVAL;
+    if (pic->chroma_rows && pic->chroma_rows < (plan->params.height + 1) / 2)
+        return refuse(error, "chroma_rows %d is less than half of %d", pic->chroma_rows, plan->params.height);
     if (!plan->framing[pic->interlace].n_pictures)
         return refuse(error, "height %d is too small for two fields; 2 is the least", plan->params.height);
     for (int c = 0; status == PNV_OK && c < plan->n_components; c++)

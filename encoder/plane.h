@@ -52,13 +52,17 @@ PNV_SHARED int pnv_plane_uyvp(const uint8_t *row, int n)
     return (at[0] << 8 | at[1]) >> (6 - 2 * (n % 4)) & 0x3ff;
 }
 
+/** Place of sample x in a row Cb Y Cr Y ... */
+PNV_SHARED int pnv_plane_in_turn(const PnvPlane *p, int x)
+{
+    return p->component == 0 ? 2 * x + 1 : 4 * x + (p->component == 2 ? 2 : 0);
+}
+
 /** Sample x of a row, 0..2^depth - 1. */
 PNV_SHARED int pnv_plane_load(const PnvPlane *p, const uint8_t *row, int x)
 {
     const uint8_t *at = row + (ptrdiff_t)x * p->step;
     const int mask = (1 << p->depth) - 1;
-    /* of a row Cb Y Cr Y */
-    const int n = p->component == 0 ? 2 * x + 1 : 4 * x + (p->component == 2 ? 2 : 0);
 
     switch (p->packing) {
     case PNV_PACKING_WORDS:
@@ -68,9 +72,9 @@ PNV_SHARED int pnv_plane_load(const PnvPlane *p, const uint8_t *row, int x)
         return (int)(((uint32_t)at[3] | (uint32_t)at[2] << 8 | (uint32_t)at[1] << 16 | (uint32_t)at[0] << 24) >>
                      p->shift) & mask;
     case PNV_PACKING_V210:
-        return pnv_plane_v210(row, n);
+        return pnv_plane_v210(row, pnv_plane_in_turn(p, x));
     case PNV_PACKING_UYVP:
-        return pnv_plane_uyvp(row, n);
+        return pnv_plane_uyvp(row, pnv_plane_in_turn(p, x));
     default:
         return p->depth == 8 ? at[0] : (at[0] | at[1] << 8) >> p->shift & mask;
     }
@@ -89,16 +93,16 @@ PNV_SHARED int pnv_plane_at(const PnvPlane *p, int x, int y)
                           pnv_plane_inside(x, p->width));
 }
 
-/** Bytes of a row from data on that hold its samples; whole groups of v210 and UYVP. */
+/** Bytes of a row from data on up to the end of its last sample, of v210 of the group that has it. */
 PNV_SHARED ptrdiff_t pnv_plane_row_bytes(const PnvPlane *p)
 {
-    const ptrdiff_t pairs = p->component ? p->width : (p->width + 1) / 2; /* of pixels, in the packings of 4:2:2 */
+    const ptrdiff_t last = pnv_plane_in_turn(p, p->width - 1);
 
     switch (p->packing) {
     case PNV_PACKING_V210:
-        return (pairs + 2) / 3 * 16;
+        return (last / 12 + 1) * 16;
     case PNV_PACKING_UYVP:
-        return pairs * 5;
+        return last / 4 * 5 + last % 4 + 2;
     case PNV_PACKING_WORDS:
     case PNV_PACKING_WORDS_BE:
         return (ptrdiff_t)(p->width - 1) * p->step + 4;

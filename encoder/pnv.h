@@ -242,8 +242,8 @@ typedef struct PnvParams {
 typedef struct PnvPicture {
     const void *plane[4]; /**< Top left sample of each component, 2-byte aligned where samples take 2; of all other
                              packings the first row, the same for each. Alpha only if params.alpha_bits asks for it. */
-    ptrdiff_t stride[4];  /**< Bytes from a row to the next, at least the row's bytes, of v210 and UYVP with its last
-                             group whole; even where samples take 2 bytes. */
+    ptrdiff_t stride[4];  /**< Bytes from a row to the next, at least the row's bytes, of v210 with its last group
+                             whole; even where samples take 2 bytes. */
     int step[4];          /**< Bytes from a sample to the next (AYUV: 4, NV12's chroma: 2). Default 0: one sample, or
                              one word. */
     PnvInterlace interlace; /**< Default progressive. Fields need a height of 2 or more. */
@@ -252,6 +252,11 @@ typedef struct PnvPicture {
      * stride goes from a row to the next of the same field. Default NULL: both fields in plane, row by row.
      */
     const void *bottom[4];
+    /**
+     * Rows of Cb and Cr of 4:2:0 in plane where fields are woven: for layouts that have one less than what both fields
+     * need, (height + 1) / 2 in all; a field's last row then stands for the one that is missing. Default 0: all.
+     */
+    int chroma_rows;
     PnvMemory memory;       /**< Default host. */
     /**
      * For PNV_MEMORY_CUDA: a CUevent or cudaEvent_t, recorded behind what fills the planes; the device waits for it, the

@@ -219,9 +219,9 @@ takes_interleaved (const GstStructure * downstream)
   return takes;
 }
 
-/* What one structure of downstream's caps leaves to upstream. All can be
- * converted; what is kept as it is comes first, so that who can make anything
- * does not end at what it would not have chosen. */
+/* What one structure of downstream's caps leaves to upstream. All kinds are
+ * taken under all profiles; what needs no conversion comes first, for who can
+ * make anything. */
 static void
 append_raw (GstCaps * caps, PnvProfile profile, const GstStructure * downstream,
     gboolean alternate)

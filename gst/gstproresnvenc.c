@@ -533,7 +533,8 @@ gst_prores_nv_enc_getcaps (GstVideoEncoder * encoder, GstCaps * filter)
   caps = gst_prores_nv_sink_caps (profile, downstream);
   if (filter) {
     GstCaps *all = caps;
-    caps = gst_caps_intersect_full (filter, all, GST_CAPS_INTERSECT_FIRST);
+    /* In our order, which is that of quality. */
+    caps = gst_caps_intersect_full (all, filter, GST_CAPS_INTERSECT_FIRST);
     if (gst_caps_is_empty (caps))
       GST_WARNING_OBJECT (self, "profile=%s and downstream leave %"
           GST_PTR_FORMAT ", upstream offers %" GST_PTR_FORMAT

@@ -4,11 +4,12 @@
 #define F(name) GST_VIDEO_FORMAT_##name
 #define KIND(name) GST_PRORES_NV_KIND_##name
 
-/* Samples in planes or strided in common ones, where GstVideoFormatInfo says;
- * with shift, in the upper bits of their words. */
+/* Samples in planes or strided in common ones, where GstVideoFormatInfo says,
+ * or, where that of GStreamer 1.22 is not so, here; with shift, in the upper bits
+ * of their words. */
 #define SAMPLES(name, kind, depth, alpha) \
   {F (name), KIND (kind), depth, alpha, PNV_PACKING_SAMPLES, {0}, FALSE, {0}}
-#define SHIFTED(name, kind, depth, alpha, shift, ...) \
+#define PLACED(name, kind, depth, alpha, shift, ...) \
   {F (name), KIND (kind), depth, alpha, PNV_PACKING_SAMPLES, \
     {shift, shift, shift, shift}, TRUE, {__VA_ARGS__}}
 /* Three times ten bits in a word, and two of alpha. */
@@ -23,10 +24,10 @@
 static const GstProresNvFormat formats[] = {
   SAMPLES (I422_10LE, 422, 10, 0),
   GROUPS (v210, PNV_PACKING_V210),
-  SHIFTED (Y210, 422, 10, 0, 6, 0, 2, 6),
+  PLACED (Y210, 422, 10, 0, 6, 0, 2, 6),
   GROUPS (UYVP, PNV_PACKING_UYVP),
   SAMPLES (I422_12LE, 422, 12, 0),
-  SHIFTED (Y212_LE, 422, 12, 0, 4, 0, 2, 6),
+  PLACED (Y212_LE, 422, 12, 0, 4, 0, 2, 6),
 #if G_BYTE_ORDER == G_LITTLE_ENDIAN     /* in the order of the machine */
   SAMPLES (v216, 422, 16, 0),
 #endif
@@ -36,7 +37,6 @@ static const GstProresNvFormat formats[] = {
   SAMPLES (UYVY, 422, 8, 0),
   SAMPLES (YUY2, 422, 8, 0),
   SAMPLES (YVYU, 422, 8, 0),
-  SAMPLES (VYUY, 422, 8, 0),
   SAMPLES (A422_10LE, 422, 10, 10),
 #if GST_CHECK_VERSION (1, 24, 0)
   SAMPLES (A422_12LE, 422, 12, 12),
@@ -44,10 +44,10 @@ static const GstProresNvFormat formats[] = {
   SAMPLES (A422, 422, 8, 8),
 #endif
   SAMPLES (I420_10LE, 420, 10, 0),
-  SHIFTED (P010_10LE, 420, 10, 0, 6, 0, 0, 2),
+  PLACED (P010_10LE, 420, 10, 0, 6, 0, 0, 2),
   SAMPLES (I420_12LE, 420, 12, 0),
-  SHIFTED (P012_LE, 420, 12, 0, 4, 0, 0, 2),
-  SHIFTED (P016_LE, 420, 16, 0, 0, 0, 0, 2),
+  PLACED (P012_LE, 420, 12, 0, 4, 0, 0, 2),
+  PLACED (P016_LE, 420, 16, 0, 0, 0, 0, 2),
   SAMPLES (I420, 420, 8, 0),
   SAMPLES (YV12, 420, 8, 0),
   SAMPLES (NV12, 420, 8, 0),
@@ -72,7 +72,7 @@ static const GstProresNvFormat formats[] = {
   SAMPLES (A444_12LE, 444, 12, 12),
   SAMPLES (A444_16LE, 444, 16, 16),
 #endif
-  SHIFTED (Y412_LE, 444, 12, 12, 4, 2, 0, 4, 6),
+  PLACED (Y412_LE, 444, 12, 12, 4, 2, 0, 4, 6),
 #if G_BYTE_ORDER == G_LITTLE_ENDIAN
   SAMPLES (AYUV64, 444, 16, 16),
 #endif
@@ -189,7 +189,9 @@ gst_prores_nv_format_row_bytes (const GstProresNvFormat * format, guint c,
 
   if (has_groups (format)) {
     group_of (format, &pixels, &bytes);
-    return (gsize) ((width + pixels - 1) / pixels) * bytes;
+    /* The second luma sample of a UYVP group is its last. */
+    return (gsize) ((width + pixels - 1) / pixels) * bytes
+        - (pixels == 2 && width % 2);
   }
   return (gsize) GST_VIDEO_SUB_SCALE (info->w_sub[c], width)
       * info->pixel_stride[c];

@@ -68,8 +68,8 @@ find_origin (GstElement * self, const GstVideoInfo * info,
   return FALSE;
 }
 
-/* Rows of component @c that have to be there. Of woven fields with 4:2:0 those
- * of the field that has more. */
+/* Rows of component @c. Of woven fields with 4:2:0 both fields want whole rows
+ * of chroma. */
 static guint
 component_rows (const GstVideoInfo * info, guint c)
 {
@@ -83,6 +83,18 @@ component_rows (const GstVideoInfo * info, guint c)
   top = GST_VIDEO_SUB_SCALE (sub, (rows + 1) / 2);
   bottom = GST_VIDEO_SUB_SCALE (sub, rows / 2);
   return top > bottom ? 2 * top - 1 : 2 * bottom;
+}
+
+/* Bytes of a plane up to the end of row @rows - 1 of component @c of the
+ * picture that begins at @x, @y. */
+static gsize
+component_end (const GstProresNvFormat * format, const GstVideoInfo * info,
+    guint c, guint x, guint y, guint rows, gsize stride)
+{
+  return ((y >> info->finfo->h_sub[c]) + rows - 1) * stride
+      + gst_prores_nv_format_offset (format, c, x)
+      - gst_prores_nv_format_offset (format, c, 0)
+      + gst_prores_nv_format_row_bytes (format, c, info->width);
 }
 
 gboolean
@@ -101,11 +113,9 @@ gst_prores_nv_picture_describe (GstElement * self, const GstVideoInfo * info,
     const guint plane = GST_VIDEO_FORMAT_INFO_PLANE (finfo, c);
     const gint stride_of_video = GST_VIDEO_FRAME_PLANE_STRIDE (video, plane);
     const gsize stride = stride_of_video;
-    const gsize row = (y >> finfo->h_sub[c]) * stride;
-    const gsize end = row + (component_rows (info, c) - 1) * stride
-        + gst_prores_nv_format_offset (format, c, x)
-        - gst_prores_nv_format_offset (format, c, 0)
-        + gst_prores_nv_format_row_bytes (format, c, info->width);
+    const gsize there = plane_bytes (video, plane);
+    const guint rows = component_rows (info, c);
+    const guint least = GST_VIDEO_SUB_SCALE (finfo->h_sub[c], info->height);
 
     if (stride_of_video < 0) {
       GST_ELEMENT_ERROR (self, STREAM, FORMAT,
@@ -114,17 +124,25 @@ gst_prores_nv_picture_describe (GstElement * self, const GstVideoInfo * info,
           ("plane %u: stride %d", plane, stride_of_video));
       return FALSE;
     }
-    if (plane_bytes (video, plane) < end) {
-      GST_ELEMENT_ERROR (self, STREAM, FORMAT,
-          ("A buffer is smaller than its caps say. Put videoconvert before "
-              "proresnvenc, or correct the element that made it."),
-          ("plane %u: %" G_GSIZE_FORMAT " bytes at stride %" G_GSIZE_FORMAT
-              ", needed %" G_GSIZE_FORMAT, plane, plane_bytes (video, plane),
-              stride, end));
-      return FALSE;
+    if (there < component_end (format, info, c, x, y, rows, stride)) {
+      /* GStreamer 1.22 gives P010 of some heights a row less than two fields
+       * have. */
+      if (rows > least
+          && there >= component_end (format, info, c, x, y, least, stride)) {
+        picture->chroma_rows = least;
+      } else {
+        GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+            ("A buffer is smaller than its caps say. Put videoconvert before "
+                "proresnvenc, or correct the element that made it."),
+            ("plane %u: %" G_GSIZE_FORMAT " bytes at stride %" G_GSIZE_FORMAT
+                ", needed %" G_GSIZE_FORMAT, plane, there, stride,
+                component_end (format, info, c, x, y, rows, stride)));
+        return FALSE;
+      }
     }
     picture->plane[c] = (const guint8 *) GST_VIDEO_FRAME_PLANE_DATA (video,
-        plane) + row + gst_prores_nv_format_offset (format, c, x);
+        plane) + (y >> finfo->h_sub[c]) * stride
+        + gst_prores_nv_format_offset (format, c, x);
     picture->stride[c] = stride;
     picture->step[c] = GST_VIDEO_FORMAT_INFO_PSTRIDE (finfo, c);
   }
