@@ -388,10 +388,10 @@ gst_prores_nv_src_chroma_site (const GstVideoInfo * info, const GstCaps * caps,
   const GstProresNvFormat *format =
       gst_prores_nv_format_find (GST_VIDEO_INFO_FORMAT (info));
 
-  if (gst_prores_nv_profile_is_444 (profile))
-    return GST_VIDEO_CHROMA_SITE_UNKNOWN;
-  if (format->kind != GST_PRORES_NV_KIND_422)
-    return GST_VIDEO_CHROMA_SITE_COSITED;
+  if (format->kind != (gst_prores_nv_profile_is_444 (profile) ?
+          GST_PRORES_NV_KIND_444 : GST_PRORES_NV_KIND_422))
+    return gst_prores_nv_profile_is_444 (profile) ?
+        GST_VIDEO_CHROMA_SITE_UNKNOWN : GST_VIDEO_CHROMA_SITE_COSITED;
   /* Where caps say nothing, a GstVideoInfo has a guess. */
   return gst_structure_has_field (gst_caps_get_structure (caps, 0),
       "chroma-site") ? info->chroma_site : GST_VIDEO_CHROMA_SITE_UNKNOWN;

@@ -59,8 +59,8 @@ GstVideoColorimetry gst_prores_nv_coded_colorimetry (const GstVideoInfo *
 GstVideoColorimetry gst_prores_nv_src_colorimetry (const GstVideoInfo * info,
     const GstCaps * downstream);
 
-/* Where the chroma of what is coded lies, for the source caps: unknown of
- * 4:4:4, and where @caps, those of @info, say nothing of what is not moved. */
+/* Where the chroma of what is coded lies, for the source caps: as @caps, those
+ * of @info, say of what is not converted; unknown of 4:4:4. */
 GstVideoChromaSite gst_prores_nv_src_chroma_site (const GstVideoInfo * info,
     const GstCaps * caps, PnvProfile profile);
 

@@ -122,7 +122,7 @@ static const Query queries[] = {
     {"", "video/x-prores,variant=(string)hq", NULL, FOR_422},
     {"", "video/x-prores,variant=(string){lt,proxy}", NULL, FOR_422},
     {"", "video/x-prores,variant=(string){4444xq,4444}", NULL, FOR_444},
-    {"", "video/x-prores,variant=(string)4444;video/x-prores,variant=(string)lt", NULL, FOR_444 "," FOR_422},
+    {"", "video/x-prores,variant=(string)4444;video/x-prores,variant=(string)lt", NULL, FOR_444},
     {"profile=lt", NULL, NULL, FOR_422},
     {"profile=lt", QTMUX, NULL, FOR_422},
     {"profile=4444", QTMUX, NULL, FOR_444},
@@ -229,7 +229,7 @@ GST_START_TEST(test_query_interlaced)
                     "%" GST_PTR_FORMAT, caps);
         gst_caps_unref(caps);
         caps = gst_pad_peer_query_caps(h->srcpad, NULL);
-        check_formats(caps, TRUE, modes[i].fields ? F422 : "");
+        check_formats(caps, TRUE, modes[i].fields ? FOR_422 : "");
         gst_caps_unref(caps);
         gst_caps_unref(filter);
         gst_caps_unref(want);
@@ -458,6 +458,26 @@ GST_START_TEST(test_caps_carried)
     gst_structure_free(s);
     g_free(more);
 
+    /* What conversion does is said. */
+    static const struct {
+        const char *format, *profile, *site, *colors;
+    } converted[] = {
+        {"I422_10LE", "hq", "mpeg2", "bt709"},    {"NV12", "hq", "cosited", "bt709"},
+        {"NV12", "4444", NULL, "bt709"},          {"Y444_10LE", "hq", "cosited", "bt709"},
+        {"BGRA", "4444", NULL, "2:3:7:1"},        {"BGRA", "lt", "cosited", "2:3:7:1"},
+    };
+    for (guint i = 0; i < G_N_ELEMENTS(converted); i++) {
+        const gboolean is_rgb = strstr(converted[i].format, "RGB") || strstr(converted[i].format, "BGR");
+        gst_util_set_object_arg(G_OBJECT(h->element), "profile", converted[i].profile);
+        fail_unless(push_caps(h, test_caps(converted[i].format, 66 + 2 * (int)i, 48, /* new caps each time */
+                                           is_rgb ? NULL : "chroma-site=mpeg2,colorimetry=bt709")));
+        s = output_structure(h);
+        fail_unless_equals_string(gst_structure_get_string(s, "chroma-site"), converted[i].site);
+        fail_unless_equals_string(gst_structure_get_string(s, "colorimetry"), converted[i].colors);
+        gst_structure_free(s);
+    }
+    gst_util_set_object_arg(G_OBJECT(h->element), "profile", "auto");
+
     /* What was not said is not made up. */
     fail_unless(push_caps(h, test_caps("Y444_10LE", 64, 48, NULL)));
     s = output_structure(h);
@@ -480,7 +500,7 @@ GST_START_TEST(test_templates)
         GstCaps *caps = gst_static_pad_template_get_caps(t);
         if (t->direction == GST_PAD_SINK)
             for (int fields = 0; fields < 2; fields++)
-                check_formats(caps, fields, F422 "," F444);
+                check_formats(caps, fields, FOR_422);
         else
             fail_unless(gst_structure_has_name(gst_caps_get_structure(caps, 0), "video/x-prores"));
         gst_caps_unref(caps);
