@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "gstproresnvcaps.h"
 
+#include "gstproresnvcuda.h"
+
 #define MEDIA_TYPE "video/x-prores"
 
 /* As caps of unknown preference are read. */
@@ -34,9 +36,18 @@ append_string (GValue * list, const gchar * string)
   gst_value_list_append_and_take_value (list, &value);
 }
 
+/* How video comes, each with caps of its own. */
+typedef enum
+{
+  FRAMES,
+  CUDA_FRAMES,                  /* in the memory of a GPU */
+  FIELDS,                       /* one a buffer: interlace-mode=alternate */
+  N_FORMS
+} Form;
+
 /* Raw video of a kind, of all for -1, of any size and rate. */
 static GstStructure *
-raw_structure (gint kind)
+raw_structure (Form form, gint kind)
 {
   GstStructure *s = gst_structure_new ("video/x-raw",
       "width", GST_TYPE_INT_RANGE, 1, 65535,
@@ -49,28 +60,37 @@ raw_structure (gint kind)
   formats = gst_prores_nv_format_list (&n_formats);
   g_value_init (&list, GST_TYPE_LIST);
   for (guint i = 0; i < n_formats; i++)
-    if (kind < 0 || (gint) formats[i].kind == kind)
+    if ((kind < 0 || (gint) formats[i].kind == kind) && (form != CUDA_FRAMES
+            || gst_prores_nv_cuda_has_format (formats[i].format)))
       append_string (&list, gst_video_format_to_string (formats[i].format));
   gst_structure_take_value (s, "format", &list);
   return s;
 }
 
-/* One field a buffer, which caps say with a feature, so that elements that
- * know nothing of it do not take it for frames. */
+/* Caps say fields and memory with features, so that elements that know nothing
+ * of them do not take them for frames and for ordinary memory. */
 static void
-append_alternate (GstCaps * caps, GstStructure * s)
+append_form (GstCaps * caps, Form form, GstStructure * s)
 {
-  gst_structure_set (s, "interlace-mode", G_TYPE_STRING, "alternate", NULL);
-  gst_caps_append_structure_full (caps, s,
-      gst_caps_features_new (GST_CAPS_FEATURE_FORMAT_INTERLACED, NULL));
+  GstCapsFeatures *features = NULL;
+
+  if (form == FIELDS) {
+    gst_structure_set (s, "interlace-mode", G_TYPE_STRING, "alternate", NULL);
+    features = gst_caps_features_new (GST_CAPS_FEATURE_FORMAT_INTERLACED, NULL);
+  } else if (form == CUDA_FRAMES) {
+    features = gst_caps_features_new (GST_PRORES_NV_CAPS_FEATURE_CUDA, NULL);
+  }
+  gst_caps_append_structure_full (caps, s, features);
 }
 
 GstCaps *
 gst_prores_nv_sink_template_caps (void)
 {
-  GstCaps *caps = gst_caps_new_full (raw_structure (-1), NULL);
+  GstCaps *caps = gst_caps_new_empty ();
 
-  append_alternate (caps, raw_structure (-1));
+  for (Form form = 0; form < N_FORMS; form++)
+    if (form != CUDA_FRAMES || gst_prores_nv_cuda_is_here ())
+      append_form (caps, form, raw_structure (form, -1));
   return caps;
 }
 
@@ -190,14 +210,15 @@ gst_prores_nv_profile_choose (const GstProresNvFormat * format,
 /* Raw caps of a kind that give what one structure of downstream's caps takes.
  * What conversion changes is not asked of upstream. */
 static GstStructure *
-raw_for_downstream (const GstStructure * downstream, GstProresNvKind kind)
+raw_for_downstream (const GstStructure * downstream, Form form,
+    GstProresNvKind kind)
 {
   static const gchar *const passed[] = { "width", "height", "framerate",
     "pixel-aspect-ratio", "interlace-mode", "colorimetry", "chroma-site"
   };
   const guint n_passed = G_N_ELEMENTS (passed)
       - (kind != GST_PRORES_NV_KIND_422) - (kind == GST_PRORES_NV_KIND_RGB);
-  GstStructure *s = raw_structure (kind);
+  GstStructure *s = raw_structure (form, kind);
 
   for (guint i = 0; i < n_passed; i++) {
     const GValue *value = gst_structure_get_value (downstream, passed[i]);
@@ -223,8 +244,8 @@ takes_interleaved (const GstStructure * downstream)
  * taken under all profiles; what needs no conversion comes first, for who can
  * make anything. */
 static void
-append_raw (GstCaps * caps, PnvProfile profile, const GstStructure * downstream,
-    gboolean alternate)
+append_raw (GstCaps * caps, Form form, PnvProfile profile,
+    const GstStructure * downstream)
 {
   static const GstProresNvKind orders[2][GST_PRORES_NV_N_KINDS] = {
     {GST_PRORES_NV_KIND_422, GST_PRORES_NV_KIND_420, GST_PRORES_NV_KIND_444,
@@ -236,7 +257,7 @@ append_raw (GstCaps * caps, PnvProfile profile, const GstStructure * downstream,
   const guint n_allowed = add_profiles (downstream, allowed, 0);
   gboolean any = FALSE, only_444 = TRUE;
 
-  if (alternate && !takes_interleaved (downstream))
+  if (form == FIELDS && !takes_interleaved (downstream))
     return;
   for (guint i = 0; i < n_allowed; i++) {
     if (profile != PNV_PROFILE_AUTO && profile != allowed[i])
@@ -244,30 +265,34 @@ append_raw (GstCaps * caps, PnvProfile profile, const GstStructure * downstream,
     any = TRUE;
     only_444 &= gst_prores_nv_profile_is_444 (allowed[i]);
   }
-  for (guint k = 0; any && k < GST_PRORES_NV_N_KINDS; k++) {
-    GstStructure *s = raw_for_downstream (downstream, orders[only_444][k]);
-
-    if (alternate)
-      append_alternate (caps, s);
-    else
-      gst_caps_append_structure (caps, s);
-  }
+  for (guint k = 0; any && k < GST_PRORES_NV_N_KINDS; k++)
+    append_form (caps, form, raw_for_downstream (downstream, form,
+            orders[only_444][k]));
 }
 
 GstCaps *
-gst_prores_nv_sink_caps (PnvProfile profile, const GstCaps * downstream)
+gst_prores_nv_sink_caps (PnvProfile profile, PnvBackend backend,
+    const GstCaps * downstream)
 {
+  static const Form orders[][N_FORMS] = {
+    {FRAMES, CUDA_FRAMES, FIELDS},
+    {CUDA_FRAMES, FRAMES, FIELDS}
+  };
+  const Form *const order = orders[backend == PNV_BACKEND_CUDA];
   GstCaps *any = gst_prores_nv_src_template_caps ();
   GstCaps *template = gst_prores_nv_sink_template_caps ();
   GstCaps *caps = gst_caps_new_empty (), *result;
 
   if (gst_caps_is_any (downstream))
     downstream = any;
-  for (guint alternate = 0; alternate < 2; alternate++)
+  for (guint k = 0; k < N_FORMS; k++) {
+    if (order[k] == CUDA_FRAMES && backend == PNV_BACKEND_CPU)
+      continue;
     for (guint i = 0; i < gst_caps_get_size (downstream); i++)
       if (structure_is_ours (downstream, i))
-        append_raw (caps, profile, gst_caps_get_structure (downstream, i),
-            alternate);
+        append_raw (caps, order[k], profile,
+            gst_caps_get_structure (downstream, i));
+  }
 
   result = gst_caps_intersect_full (caps, template, GST_CAPS_INTERSECT_FIRST);
   gst_caps_unref (caps);

@@ -21,8 +21,9 @@ GstCaps *gst_prores_nv_src_template_caps (void);
 
 /* Raw caps that can be coded under @profile (auto: any) so that @downstream
  * takes the result: its variants choose the formats, and what it says about
- * size, rate, aspect and colour is asked of upstream in turn. */
-GstCaps *gst_prores_nv_sink_caps (PnvProfile profile,
+ * size, rate, aspect and colour is asked of upstream in turn. CUDA memory comes
+ * first where @backend asks for it, and not at all for the CPU. */
+GstCaps *gst_prores_nv_sink_caps (PnvProfile profile, PnvBackend backend,
     const GstCaps * downstream);
 
 /* The profiles that @downstream takes for video of @info, in its own order.

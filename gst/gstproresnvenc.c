@@ -30,10 +30,10 @@
  */
 #include "gstproresnvenc.h"
 
-#include "gstproresnvallocator.h"
-#include "gstproresnvbufferpool.h"
 #include "gstproresnvcaps.h"
 #include "gstproresnvfields.h"
+#include "gstproresnvmemory.h"
+#include "gstproresnvopen.h"
 #include "gstproresnvpicture.h"
 #include "gstproresnvsettings.h"
 #include "gstproresnvstats.h"
@@ -48,6 +48,7 @@ typedef struct
   GstVideoCodecFrame *partner;  /* of the second field, in alternate video */
   gboolean late;                /* not to be coded: only told, in its turn */
   GstVideoFrame video[2];       /* mapped, unless late; [1] is the partner's */
+  gpointer event;               /* for a GPU to wait for, or NULL */
 } Slot;
 
 struct _GstProresNvEnc
@@ -58,8 +59,10 @@ struct _GstProresNvEnc
   GstProresNvSettings settings;
 
   /* Written by the streaming thread while no frame is held. */
+  GstProresNvSettings used;     /* as they were when caps came */
+  PnvParams params;             /* what follows from those and the caps */
   PnvEncoder *enc;
-  GstAllocator *allocator;      /* of memory that enc reads best */
+  GstProresNvMemory memory;
   GstVideoInfo info;            /* but its field order, which may change */
   GstVideoCodecState *input;    /* until the source pad has its caps */
   guint depth;                  /* frames in flight, and slots in use */
@@ -79,6 +82,8 @@ struct _GstProresNvEnc
   gboolean pushing;             /* one more frame is with the task */
   gboolean flushing;            /* since FLUSH_START: push nothing */
   gboolean stopping;            /* the task ends, nobody waits */
+  gboolean sending;             /* a frame is on its way into a slot */
+  GString *lost;                /* times of frames that went with a GPU */
   GstFlowReturn flow;           /* of the last push, for handle_frame() */
   GstProresNvStats stats;
   const gchar *backend_name;
@@ -87,10 +92,13 @@ struct _GstProresNvEnc
 #define PROP_STATS GST_PRORES_NV_N_SETTINGS
 
 static void gst_prores_nv_enc_finalize (GObject * object);
+static void gst_prores_nv_enc_set_context (GstElement * element,
+    GstContext * context);
 static GstStateChangeReturn gst_prores_nv_enc_change_state (GstElement *
     element, GstStateChange transition);
 static gboolean gst_prores_nv_enc_start (GstVideoEncoder * encoder);
 static gboolean gst_prores_nv_enc_stop (GstVideoEncoder * encoder);
+static gboolean gst_prores_nv_enc_close (GstVideoEncoder * encoder);
 static GstCaps *gst_prores_nv_enc_getcaps (GstVideoEncoder * encoder,
     GstCaps * filter);
 static gboolean gst_prores_nv_enc_set_format (GstVideoEncoder * encoder,
@@ -104,6 +112,8 @@ static gboolean gst_prores_nv_enc_flush (GstVideoEncoder * encoder);
 static gboolean gst_prores_nv_enc_sink_event (GstVideoEncoder * encoder,
     GstEvent * event);
 static gboolean gst_prores_nv_enc_sink_query (GstVideoEncoder * encoder,
+    GstQuery * query);
+static gboolean gst_prores_nv_enc_src_query (GstVideoEncoder * encoder,
     GstQuery * query);
 static gboolean gst_prores_nv_enc_propose_allocation (GstVideoEncoder *
     encoder, GstQuery * query);
@@ -143,8 +153,9 @@ gst_prores_nv_enc_class_init (GstProresNvEncClass * klass)
    * both 0 without a target; "mean-quantizer" (double), "min-quantizer" and
    * "max-quantizer" (guint) of the frames; "raised" (guint64) frames that took
    * a larger quantizer than the constant one to keep to max-frame-size;
-   * "staging-copies" (guint64) frames that the CPU copied on their way to a
-   * GPU, "packet-copies" (guint64) encoded ones that it copied on their way
+   * "downloads" (guint64) frames that came in the memory of a GPU and were
+   * brought to the CPU, "staging-copies" (guint64) frames that the CPU copied
+   * on their way to a GPU, "packet-copies" (guint64) encoded ones that it copied on their way
    * out, "fallbacks" (guint64) frames that it encoded because CUDA failed;
    * "backend" (string) in use, "none" before there is one.
    *
@@ -170,8 +181,11 @@ gst_prores_nv_enc_class_init (GstProresNvEncClass * klass)
 
   element_class->change_state =
       GST_DEBUG_FUNCPTR (gst_prores_nv_enc_change_state);
+  element_class->set_context =
+      GST_DEBUG_FUNCPTR (gst_prores_nv_enc_set_context);
   encoder_class->start = GST_DEBUG_FUNCPTR (gst_prores_nv_enc_start);
   encoder_class->stop = GST_DEBUG_FUNCPTR (gst_prores_nv_enc_stop);
+  encoder_class->close = GST_DEBUG_FUNCPTR (gst_prores_nv_enc_close);
   encoder_class->getcaps = GST_DEBUG_FUNCPTR (gst_prores_nv_enc_getcaps);
   encoder_class->set_format = GST_DEBUG_FUNCPTR (gst_prores_nv_enc_set_format);
   encoder_class->handle_frame =
@@ -181,6 +195,7 @@ gst_prores_nv_enc_class_init (GstProresNvEncClass * klass)
   encoder_class->flush = GST_DEBUG_FUNCPTR (gst_prores_nv_enc_flush);
   encoder_class->sink_event = GST_DEBUG_FUNCPTR (gst_prores_nv_enc_sink_event);
   encoder_class->sink_query = GST_DEBUG_FUNCPTR (gst_prores_nv_enc_sink_query);
+  encoder_class->src_query = GST_DEBUG_FUNCPTR (gst_prores_nv_enc_src_query);
   encoder_class->propose_allocation =
       GST_DEBUG_FUNCPTR (gst_prores_nv_enc_propose_allocation);
   encoder_class->transform_meta =
@@ -194,6 +209,7 @@ gst_prores_nv_enc_init (GstProresNvEnc * self)
   GST_PAD_SET_ACCEPT_TEMPLATE (GST_VIDEO_ENCODER_SINK_PAD (self));
 
   gst_prores_nv_settings_init (&self->settings);
+  gst_prores_nv_memory_init (&self->memory);
 
   g_mutex_init (&self->lock);
   g_cond_init (&self->changed);
@@ -207,6 +223,8 @@ gst_prores_nv_enc_finalize (GObject * object)
   GstProresNvEnc *self = GST_PRORES_NV_ENC (object);
 
   gst_prores_nv_settings_clear (&self->settings);
+  gst_prores_nv_settings_clear (&self->used);
+  gst_prores_nv_memory_clear (&self->memory);
   g_mutex_clear (&self->lock);
   g_cond_clear (&self->changed);
 
@@ -245,6 +263,55 @@ unmap_slot (Slot * slot)
     gst_video_frame_unmap (&slot->video[1]);
 }
 
+/* Remembers a frame that was in the memory of a GPU and went with it. */
+static void
+note_lost (GstProresNvEnc * self, const GstVideoCodecFrame * frame)
+{
+  g_mutex_lock (&self->lock);
+  if (!self->lost)
+    self->lost = g_string_new (NULL);
+  g_string_append_printf (self->lost, "%s%" GST_TIME_FORMAT,
+      self->lost->len > 0 ? ", " : "", GST_TIME_ARGS (frame->pts));
+  g_mutex_unlock (&self->lock);
+}
+
+static void
+free_lost (GstProresNvEnc * self)
+{
+  if (self->lost)
+    g_string_free (self->lost, TRUE);
+  self->lost = NULL;
+}
+
+/* When all frames in flight are back, and no other can be on its way, one error
+ * names those that are lost. Until then nobody gets in. */
+static void
+tell_lost (GstProresNvEnc * self)
+{
+  gboolean is_told;
+
+  g_mutex_lock (&self->lock);
+  while (self->lost && self->sending)
+    g_cond_wait (&self->changed, &self->lock);
+  is_told = self->lost && self->n_queued == 0 && !self->flushing
+      && !self->stopping;
+  if (self->lost && self->n_queued == 0 && !is_told)
+    free_lost (self);
+  g_mutex_unlock (&self->lock);
+  if (!is_told)
+    return;
+
+  GST_ELEMENT_ERROR (self, RESOURCE, FAILED,
+      ("Frames in the memory of a GPU were lost with it and are missing from "
+          "the result: those at %s. Start the pipeline again.",
+          self->lost->str), (NULL));
+  g_mutex_lock (&self->lock);
+  free_lost (self);
+  self->flow = GST_FLOW_ERROR;
+  g_cond_broadcast (&self->changed);
+  g_mutex_unlock (&self->lock);
+}
+
 /* Waits until the oldest frame is coded, and frees its slot. The frame comes
  * with its packet, without one if it is late or its coding failed, and with the
  * frame of its second field if that has one of its own. */
@@ -267,6 +334,9 @@ take_oldest (GstProresNvEnc * self, GstVideoCodecFrame ** partner)
       self->packet = packet;
       self->packet.data = NULL;
       self->packet.owner = NULL;
+    } else if (status == PNV_ENODEV) {
+      note_lost (self, frame);
+      pnv_packet_release (&packet);
     } else {
       GST_ELEMENT_WARNING (self, STREAM, ENCODE,
           ("A frame could not be encoded and is missing from the result."),
@@ -368,6 +438,7 @@ gst_prores_nv_enc_loop (gpointer data)
   flow = discard ? discard_frame (self, frame) : push_frame (self, frame);
   if (partner)
     discard_frame (self, partner);
+  tell_lost (self);
 
   g_mutex_lock (&self->lock);
   self->pushing = FALSE;
@@ -401,10 +472,11 @@ wait_for_room (GstProresNvEnc * self)
   GstFlowReturn flow;
 
   g_mutex_lock (&self->lock);
-  while (self->n_queued >= self->depth && !self->stopping && !self->flushing
-      && self->flow == GST_FLOW_OK)
+  while ((self->n_queued >= self->depth || self->lost) && !self->stopping
+      && !self->flushing && self->flow == GST_FLOW_OK)
     g_cond_wait (&self->changed, &self->lock);
   flow = self->stopping || self->flushing ? GST_FLOW_FLUSHING : self->flow;
+  self->sending = flow == GST_FLOW_OK;
   /* These end when downstream is linked or active again, without a word to
    * us: told once, then the next frame tries. */
   if (self->flow == GST_FLOW_NOT_LINKED || self->flow == GST_FLOW_FLUSHING)
@@ -429,34 +501,37 @@ gst_prores_nv_enc_change_state (GstElement * element, GstStateChange transition)
       (element, transition);
 }
 
-static gboolean
-encoder_id_is_valid (const gchar * id)
+/* Which GPU, as the property says. */
+static gint
+wanted_device (GstProresNvEnc * self)
 {
-  if (!id || strlen (id) != 4)
-    return FALSE;
-  for (; *id; id++)
-    if (!g_ascii_isprint (*id))
-      return FALSE;
-  return TRUE;
-}
-
-static gboolean
-check_encoder_id (GstProresNvEnc * self)
-{
-  gchar *id;
-  gboolean valid;
+  gint device;
 
   GST_OBJECT_LOCK (self);
-  id = g_strdup (self->settings.encoder_id);
+  device = self->settings.cuda_device_id;
   GST_OBJECT_UNLOCK (self);
-  valid = encoder_id_is_valid (id);
-  if (!valid)
-    GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS,
-        ("The encoder id has to be four printable ASCII characters. Set "
-            "encoder-id to such a text, for example " GST_PRORES_NV_DEFAULT_ENCODER_ID "."),
-        ("encoder-id=\"%s\"", id ? id : "(null)"));
-  g_free (id);
-  return valid;
+  return device;
+}
+
+/* A CUDA context is not left to the parent, who would keep it beyond READY. */
+static void
+gst_prores_nv_enc_set_context (GstElement * element, GstContext * context)
+{
+  GstProresNvEnc *self = GST_PRORES_NV_ENC (element);
+
+  if (!gst_prores_nv_memory_set_context (&self->memory, element, context,
+          wanted_device (self)))
+    GST_ELEMENT_CLASS (gst_prores_nv_enc_parent_class)->set_context (element,
+        context);
+}
+
+/* What the properties say now. */
+static void
+copy_settings (GstProresNvEnc * self, GstProresNvSettings * settings)
+{
+  GST_OBJECT_LOCK (self);
+  gst_prores_nv_settings_copy (settings, &self->settings);
+  GST_OBJECT_UNLOCK (self);
 }
 
 static gboolean
@@ -464,7 +539,13 @@ gst_prores_nv_enc_start (GstVideoEncoder * encoder)
 {
   GstProresNvEnc *self = GST_PRORES_NV_ENC (encoder);
 
-  if (!check_encoder_id (self))
+  GstProresNvSettings settings = { 0 };
+  gboolean valid;
+
+  copy_settings (self, &settings);
+  valid = gst_prores_nv_open_check_id (GST_ELEMENT (self), &settings);
+  gst_prores_nv_settings_clear (&settings);
+  if (!valid)
     return FALSE;
 
   g_mutex_lock (&self->lock);
@@ -481,16 +562,16 @@ close_encoder (GstProresNvEnc * self)
 {
   PnvEncoder *enc;
 
-  if (self->allocator)
-    gst_prores_nv_allocator_detach (GST_PRORES_NV_ALLOCATOR (self->allocator));
-  gst_clear_object (&self->allocator);
-
   g_mutex_lock (&self->lock);
   enc = g_steal_pointer (&self->enc);
   if (enc)
     gst_prores_nv_stats_keep (&self->stats, enc);
   g_mutex_unlock (&self->lock);
-  pnv_close (&enc);
+  for (guint i = 0; i < G_N_ELEMENTS (self->slots); i++)
+    if (self->slots[i].event)
+      gst_prores_nv_cuda_clear_event (self->memory.context,
+          &self->slots[i].event);
+  gst_prores_nv_memory_close (&self->memory, enc);
 }
 
 static gboolean
@@ -508,7 +589,16 @@ gst_prores_nv_enc_stop (GstVideoEncoder * encoder)
   g_clear_pointer (&self->first_field, gst_video_codec_frame_unref);
   g_clear_pointer (&self->input, gst_video_codec_state_unref);
   self->pushing = FALSE;
+  free_lost (self);
   close_encoder (self);
+  return TRUE;
+}
+
+/* To NULL. */
+static gboolean
+gst_prores_nv_enc_close (GstVideoEncoder * encoder)
+{
+  gst_prores_nv_memory_drop_context (&GST_PRORES_NV_ENC (encoder)->memory);
   return TRUE;
 }
 
@@ -525,12 +615,14 @@ gst_prores_nv_enc_getcaps (GstVideoEncoder * encoder, GstCaps * filter)
   GstProresNvEnc *self = GST_PRORES_NV_ENC (encoder);
   GstCaps *downstream = downstream_caps (self), *caps;
   PnvProfile profile;
+  PnvBackend backend;
 
   GST_OBJECT_LOCK (self);
   profile = self->settings.profile;
+  backend = self->settings.backend;
   GST_OBJECT_UNLOCK (self);
 
-  caps = gst_prores_nv_sink_caps (profile, downstream);
+  caps = gst_prores_nv_sink_caps (profile, backend, downstream);
   if (filter) {
     GstCaps *all = caps;
     /* In our order, which is that of quality. */
@@ -546,175 +638,24 @@ gst_prores_nv_enc_getcaps (GstVideoEncoder * encoder, GstCaps * filter)
   return caps;
 }
 
-/* What the caps say that no frame can carry, or not every player read. */
+/* Opens the core as planned, to work in @context, or NULL: in any. */
 static gboolean
-check_info (GstProresNvEnc * self, const GstVideoInfo * info,
+open_encoder (GstProresNvEnc * self, GstCudaContext * context,
     const GstCaps * caps)
 {
-  const gint height = GST_VIDEO_INFO_HEIGHT (info);
+  PnvEncoder *enc = gst_prores_nv_open (GST_ELEMENT (self), &self->params,
+      context, caps);
 
-  if (GST_VIDEO_INFO_INTERLACE_MODE (info) ==
-      GST_VIDEO_INTERLACE_MODE_PROGRESSIVE)
-    return TRUE;
-  if (GST_VIDEO_INFO_INTERLACE_MODE (info) == GST_VIDEO_INTERLACE_MODE_FIELDS) {
-    GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
-        ("Video of interlace-mode=fields cannot be encoded. Put deinterlace "
-            "before proresnvenc."), ("caps %" GST_PTR_FORMAT, caps));
+  if (!enc)
     return FALSE;
-  }
-  if (height < 2) {
-    GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
-        ("A frame of one row has no two fields. Set interlace-mode=progressive "
-            "in its caps."), ("caps %" GST_PTR_FORMAT, caps));
-    return FALSE;
-  }
-  if (height % 32 == 1)
-    GST_ELEMENT_WARNING (self, STREAM, WRONG_TYPE,
-        ("Interlaced video of %d rows is coded as the standard says, but "
-            "FFmpeg cannot read it. Crop or add a row to be safe.", height),
-        ("caps %" GST_PTR_FORMAT, caps));
+  gst_prores_nv_memory_open (&self->memory, GST_ELEMENT (self), enc, context);
+  self->depth = pnv_params (enc)->frames_in_flight;
+  self->head = self->tail = 0;
+  g_mutex_lock (&self->lock);
+  self->enc = enc;
+  self->backend_name = pnv_backend_name (enc);
+  g_mutex_unlock (&self->lock);
   return TRUE;
-}
-
-/* The trap of pipeline descriptions: 4444 is read as a number. */
-static const gchar *
-variant_hint (const GstCaps * downstream)
-{
-  for (guint i = 0; i < gst_caps_get_size (downstream); i++)
-    if (gst_structure_has_field_typed (gst_caps_get_structure (downstream, i),
-            "variant", G_TYPE_INT))
-      return " In a pipeline description write variant=(string)4444.";
-  return "";
-}
-
-/* Auto and an error posted when the property, the caps and downstream cannot
- * agree. */
-static PnvProfile
-choose_profile (GstProresNvEnc * self, PnvProfile wanted,
-    const GstVideoInfo * info, const GstCaps * caps, const GstCaps * downstream)
-{
-  const GstProresNvFormat *format =
-      gst_prores_nv_format_find (GST_VIDEO_INFO_FORMAT (info));
-  PnvProfile allowed[GST_PRORES_NV_N_PROFILES], profile;
-  const guint n_allowed =
-      gst_prores_nv_profiles_allowed (downstream, info, allowed);
-
-  profile = gst_prores_nv_profile_choose (format, allowed, n_allowed);
-  for (guint i = 0; i < n_allowed; i++)
-    if (allowed[i] == wanted)
-      profile = wanted;
-  if (profile == PNV_PROFILE_AUTO
-      || (wanted != PNV_PROFILE_AUTO && profile != wanted)) {
-    GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE,
-        ("Downstream does not take %dx%d video with profile=%s. Change the "
-            "profile or the caps after proresnvenc.%s", info->width,
-            info->height, pnv_profile_name (wanted), variant_hint (downstream)),
-        ("caps %" GST_PTR_FORMAT ", downstream takes %" GST_PTR_FORMAT, caps,
-            downstream));
-    return PNV_PROFILE_AUTO;
-  }
-  return profile;
-}
-
-static void
-log_function (gpointer opaque, PnvLogLevel level, const char *text)
-{
-  static const GstDebugLevel levels[] = { GST_LEVEL_ERROR, GST_LEVEL_WARNING,
-    GST_LEVEL_INFO, GST_LEVEL_DEBUG
-  };
-
-  GST_CAT_LEVEL_LOG (GST_CAT_DEFAULT, levels[level], opaque, "%s", text);
-}
-
-/* Bits of alpha to code. What cannot be had is told once, not refused: a
- * picture without its alpha is still one. */
-static gint
-choose_alpha_bits (GstProresNvEnc * self, PnvProfile profile)
-{
-  const GstProresNvFormat *format =
-      gst_prores_nv_format_find (GST_VIDEO_INFO_FORMAT (&self->info));
-  const gboolean carries = gst_prores_nv_profile_is_444 (profile);
-  gint bits;
-
-  GST_OBJECT_LOCK (self);
-  bits = self->settings.alpha_bits;
-  GST_OBJECT_UNLOCK (self);
-
-  if (format->alpha_depth && carries)
-    return bits == GST_PRORES_NV_ALPHA_BITS_AUTO ? 16 : bits;
-  if (bits > 0)
-    GST_ELEMENT_WARNING (self, STREAM, WRONG_TYPE,
-        ("No alpha is coded in spite of alpha-bits=%d: %s. Set "
-            "alpha-bits=auto.", bits, carries ? "the video has none" :
-            "only profiles 4444 and 4444xq carry it"),
-        ("format %s, profile %s", GST_VIDEO_INFO_NAME (&self->info),
-            pnv_profile_name (profile)));
-  else if (bits != 0 && format->alpha_depth)
-    GST_ELEMENT_WARNING (self, STREAM, WRONG_TYPE,
-        ("The alpha of the video is dropped: profile %s has none. Set "
-            "profile=4444 to keep it, or alpha-bits=0 if that is meant.",
-            pnv_profile_name (profile)),
-        ("format %s", GST_VIDEO_INFO_NAME (&self->info)));
-  return 0;
-}
-
-/* Opens the core for this video, with what the properties say now. */
-static gboolean
-open_encoder (GstProresNvEnc * self, PnvProfile profile, gint alpha_bits,
-    const GstCaps * caps)
-{
-  PnvParams params = { 0 };
-  gchar error[PNV_ERROR_BYTES] = "", *id;
-  PnvEncoder *enc;
-  PnvStatus status;
-
-  gst_prores_nv_params_from_info (&params, &self->info);
-  params.profile = profile;
-  params.alpha_bits = alpha_bits;
-  GST_OBJECT_LOCK (self);
-  gst_prores_nv_settings_apply (&self->settings, &params);
-  params.encoder_id = id = g_strdup (params.encoder_id);
-  GST_OBJECT_UNLOCK (self);
-  params.log = log_function;
-  params.log_opaque = self;
-
-  if (params.rate_control == PNV_RATE_TARGET
-      && params.quantizer != GST_PRORES_NV_DEFAULT_QUANTIZER)
-    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS,
-        ("quantizer=%d has no effect on rate-control=target. Set "
-            "rate-control=constant-quantizer for it.", params.quantizer),
-        ("caps %" GST_PTR_FORMAT, caps));
-
-  status = pnv_open (&enc, &params, error);
-  g_free (id);
-  switch (status) {
-    case PNV_OK:
-      self->allocator = gst_prores_nv_allocator_new (enc, GST_ELEMENT (self));
-      self->depth = pnv_params (enc)->frames_in_flight;
-      self->head = self->tail = 0;
-      g_mutex_lock (&self->lock);
-      self->enc = enc;
-      self->backend_name = pnv_backend_name (enc);
-      g_mutex_unlock (&self->lock);
-      return TRUE;
-    case PNV_ENODEV:
-      GST_ELEMENT_ERROR (self, RESOURCE, NOT_FOUND,
-          ("No NVIDIA GPU can be used: %s. Set backend=cpu to encode without "
-              "one.", error), ("caps %" GST_PTR_FORMAT, caps));
-      return FALSE;
-    case PNV_ENOMEM:
-      GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
-          ("Memory is not enough to encode this video. Set a lower "
-              "pipeline-depth or fewer threads."),
-          ("%s; caps %" GST_PTR_FORMAT, error, caps));
-      return FALSE;
-    default:
-      g_strdelimit (error, "_", '-');   /* properties rather than fields */
-      GST_ELEMENT_ERROR (self, LIBRARY, SETTINGS,
-          ("This video cannot be encoded as it is: %s.", error),
-          ("caps %" GST_PTR_FORMAT, caps));
-      return FALSE;
-  }
 }
 
 /* A frame goes out as soon as it is coded. How long that takes is unknown, but
@@ -851,9 +792,9 @@ gst_prores_nv_enc_set_format (GstVideoEncoder * encoder,
     GstVideoCodecState * state)
 {
   GstProresNvEnc *self = GST_PRORES_NV_ENC (encoder);
+  GstCudaContext *context;
   GstCaps *downstream;
-  PnvProfile profile;
-  gboolean idle, done = FALSE;
+  gboolean idle, done;
 
   /* The frames of the old format go out first, under their caps. */
   code_lone_field (self);
@@ -865,58 +806,59 @@ gst_prores_nv_enc_set_format (GstVideoEncoder * encoder,
   close_encoder (self);
   g_clear_pointer (&self->input, gst_video_codec_state_unref);
 
-  if (!check_info (self, &state->info, state->caps)
-      || !check_encoder_id (self))
-    return FALSE;
-
+  copy_settings (self, &self->used);
   downstream = downstream_caps (self);
-  GST_OBJECT_LOCK (self);
-  profile = self->settings.profile;
-  GST_OBJECT_UNLOCK (self);
-  profile = choose_profile (self, profile, &state->info, state->caps,
-      downstream);
-  if (profile == PNV_PROFILE_AUTO)
-    goto out;
+  done = gst_prores_nv_open_plan (GST_ELEMENT (self), &self->used,
+      &state->info, state->caps, downstream, &self->params);
+  gst_caps_unref (downstream);
+  if (!done)
+    return FALSE;
 
   self->info = state->info;
   self->order = gst_prores_nv_fields_of_caps (&self->info);
   self->order_warned = FALSE;
-  if (!open_encoder (self, profile, choose_alpha_bits (self, profile),
-          state->caps))
-    goto out;
+  context = gst_prores_nv_memory_context_for_caps (&self->memory,
+      GST_ELEMENT (self), state->caps, self->used.cuda_device_id);
+  if (!open_encoder (self, context, state->caps))
+    return FALSE;
   report_latency (self);
   tag_bitrate (self);
   self->input = gst_video_codec_state_ref (state);
   if (!order_is_open (self) && !negotiate_output (self)) {
     close_encoder (self);
-    goto out;
+    return FALSE;
   }
 
   g_mutex_lock (&self->lock);
   if (self->flow == GST_FLOW_NOT_NEGOTIATED)
     self->flow = GST_FLOW_OK;
   g_mutex_unlock (&self->lock);
-  done = gst_pad_start_task (GST_VIDEO_ENCODER_SRC_PAD (self),
+  return gst_pad_start_task (GST_VIDEO_ENCODER_SRC_PAD (self),
       gst_prores_nv_enc_loop, self, NULL);
-
-out:
-  gst_caps_unref (downstream);
-  return done;
 }
 
+/* For the GPU to read where a frame is in its reach, else for the CPU. */
 static gboolean
-map_slot (GstProresNvEnc * self, Slot * slot)
+map_slot (GstProresNvEnc * self, Slot * slot, PnvPicture * picture)
 {
   GstElement *element = GST_ELEMENT (self);
+  GstBuffer *buffer = slot->frame->input_buffer;
+  const gboolean is_reached = !slot->partner
+      && gst_prores_nv_memory_reaches (&self->memory, self->enc, buffer);
 
-  if (!gst_prores_nv_picture_map (element, &self->info,
-          slot->frame->input_buffer, &slot->video[0]))
+  if (!gst_prores_nv_picture_map (element, &self->info, buffer,
+          is_reached ? gst_prores_nv_cuda_map_flags () : 0, &slot->video[0]))
     return FALSE;
-  if (!slot->partner || gst_prores_nv_picture_map (element, &self->info,
-          slot->partner->input_buffer, &slot->video[1]))
-    return TRUE;
-  gst_video_frame_unmap (&slot->video[0]);
-  return FALSE;
+  if (slot->partner && !gst_prores_nv_picture_map (element, &self->info,
+          slot->partner->input_buffer, 0, &slot->video[1])) {
+    gst_video_frame_unmap (&slot->video[0]);
+    return FALSE;
+  }
+  if (is_reached) {
+    picture->memory = PNV_MEMORY_CUDA;
+    picture->cuda_event = gst_prores_nv_cuda_fence (buffer, &slot->event);
+  }
+  return TRUE;
 }
 
 /* The source caps keep the order that they began with. */
@@ -935,15 +877,24 @@ check_order (GstProresNvEnc * self, PnvInterlace interlace)
           interlace == PNV_TOP_FIELD_FIRST ? "top" : "bottom"));
 }
 
+static void
+count_download (GstProresNvEnc * self)
+{
+  g_mutex_lock (&self->lock);
+  self->stats.downloads++;
+  g_mutex_unlock (&self->lock);
+}
+
 /* Hands the frame in a free slot to the core. */
 static GstFlowReturn
 send_frame (GstProresNvEnc * self, Slot * slot)
 {
   PnvPicture picture = {.tag = slot };
   gboolean described;
+  PnvStats before;
   PnvStatus status;
 
-  if (!map_slot (self, slot))
+  if (!map_slot (self, slot, &picture))
     return GST_FLOW_ERROR;
   if (gst_prores_nv_fields_alternate (&self->info)) {
     /* A field that has no partner stands for both. */
@@ -965,9 +916,14 @@ send_frame (GstProresNvEnc * self, Slot * slot)
     return GST_FLOW_ERROR;
   }
 
+  pnv_stats (self->enc, &before);
   status = pnv_stage (self->enc, &picture);
-  if (status == PNV_OK)
+  if (status == PNV_OK) {
+    if (gst_prores_nv_memory_note (&self->memory, GST_ELEMENT (self),
+            self->enc, slot->frame->input_buffer, &picture, &before))
+      count_download (self);
     status = pnv_submit (self->enc);
+  }
   if (status != PNV_OK) {
     unmap_slot (slot);
     GST_ELEMENT_ERROR (self, STREAM, ENCODE,
@@ -994,15 +950,40 @@ queue_frame (GstProresNvEnc * self, GstVideoCodecFrame * frame,
       frame) < 0;
   if (!slot->late)
     flow = send_frame (self, slot);
-  if (flow != GST_FLOW_OK)
-    return flow;
+  if (flow == GST_FLOW_OK)
+    self->tail = (self->tail + 1) % self->depth;
 
-  self->tail = (self->tail + 1) % self->depth;
   g_mutex_lock (&self->lock);
-  self->n_queued++;
+  self->sending = FALSE;
+  if (flow == GST_FLOW_OK)
+    self->n_queued++;
   g_cond_broadcast (&self->changed);
   g_mutex_unlock (&self->lock);
-  return GST_FLOW_OK;
+  return flow;
+}
+
+/* Called without the stream lock. Where frames begin to come in the memory of
+ * another CUDA context, the encoder moves there. */
+static GstFlowReturn
+follow_memory (GstProresNvEnc * self, GstBuffer * buffer)
+{
+  GstCudaContext *context =
+      gst_prores_nv_memory_context_for_buffer (&self->memory,
+      GST_ELEMENT (self), buffer, self->used.cuda_device_id);
+  GstCaps *caps;
+  gboolean done;
+
+  if (!context)
+    return GST_FLOW_OK;
+  if (!wait_until_idle (self))
+    return GST_FLOW_FLUSHING;
+  close_encoder (self);
+  caps = gst_pad_get_current_caps (GST_VIDEO_ENCODER_SINK_PAD (self));
+  done = open_encoder (self, context, caps);
+  gst_clear_caps (&caps);
+  if (done)
+    report_latency (self);
+  return done ? GST_FLOW_OK : GST_FLOW_ERROR;
 }
 
 /* Called with the stream lock. Codes a frame, with its second field if that
@@ -1015,7 +996,9 @@ code_frame (GstProresNvEnc * self, GstVideoCodecFrame * frame,
 
   /* The task needs this lock to push, and only pushing makes room. */
   GST_VIDEO_ENCODER_STREAM_UNLOCK (self);
-  flow = wait_for_room (self);
+  flow = follow_memory (self, frame->input_buffer);
+  if (flow == GST_FLOW_OK)
+    flow = wait_for_room (self);
   if (flow == GST_FLOW_OK)
     flow = queue_frame (self, frame, partner);
   GST_VIDEO_ENCODER_STREAM_LOCK (self);
@@ -1251,48 +1234,40 @@ gst_prores_nv_enc_sink_query (GstVideoEncoder * encoder, GstQuery * query)
     }
   }
 
+  if (GST_QUERY_TYPE (query) == GST_QUERY_CONTEXT
+      && gst_prores_nv_memory_answer_query (&self->memory,
+          GST_ELEMENT (self), query))
+    return TRUE;
+
   return GST_VIDEO_ENCODER_CLASS (gst_prores_nv_enc_parent_class)->sink_query
       (encoder, query);
 }
 
-/* A pool of as many buffers as are held and one for upstream to fill. */
-static void
-offer_pool (GstProresNvEnc * self, GstQuery * query)
+static gboolean
+gst_prores_nv_enc_src_query (GstVideoEncoder * encoder, GstQuery * query)
 {
-  const guint n_held = gst_prores_nv_fields_alternate (&self->info) ?
-      2 * self->depth + 1 : self->depth;
-  GstAllocationParams params;
-  GstBufferPool *pool;
-  GstStructure *config;
-  GstVideoInfo info;
-  GstCaps *caps;
+  GstProresNvEnc *self = GST_PRORES_NV_ENC (encoder);
 
-  gst_query_parse_allocation (query, &caps, NULL);
-  if (!caps || !gst_video_info_from_caps (&info, caps))
-    return;
-  gst_allocation_params_init (&params);
-  pool = gst_prores_nv_buffer_pool_new (self->allocator);
-  config = gst_buffer_pool_get_config (pool);
-  gst_buffer_pool_config_set_params (config, caps, GST_VIDEO_INFO_SIZE (&info),
-      n_held + 1, 0);
-  if (gst_buffer_pool_set_config (pool, config)) {
-    gst_query_add_allocation_param (query, self->allocator, &params);
-    gst_query_add_allocation_pool (query, pool, GST_VIDEO_INFO_SIZE (&info),
-        n_held + 1, 0);
-  }
-  gst_object_unref (pool);
+  if (GST_QUERY_TYPE (query) == GST_QUERY_CONTEXT
+      && gst_prores_nv_memory_answer_query (&self->memory,
+          GST_ELEMENT (self), query))
+    return TRUE;
+
+  return GST_VIDEO_ENCODER_CLASS (gst_prores_nv_enc_parent_class)->src_query
+      (encoder, query);
 }
 
+/* A pool of as many buffers as are held and one for upstream to fill. */
 static gboolean
 gst_prores_nv_enc_propose_allocation (GstVideoEncoder * encoder,
     GstQuery * query)
 {
   GstProresNvEnc *self = GST_PRORES_NV_ENC (encoder);
+  const guint n_held = gst_prores_nv_fields_alternate (&self->info) ?
+      2 * self->depth + 1 : self->depth;
 
-  if (self->allocator)
-    offer_pool (self, query);
-  /* Offers an ordinary pool if there is none. */
-  if (!GST_VIDEO_ENCODER_CLASS
+  if (!gst_prores_nv_memory_offer_pool (&self->memory, GST_ELEMENT (self),
+          query, n_held + 1) && !GST_VIDEO_ENCODER_CLASS
       (gst_prores_nv_enc_parent_class)->propose_allocation (encoder, query))
     return FALSE;
 

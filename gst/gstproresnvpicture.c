@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "gstproresnvpicture.h"
 
+#include "gstproresnvcuda.h"
 #include "gstproresnvfields.h"
 #include "gstproresnvformat.h"
 
@@ -180,19 +181,18 @@ gst_prores_nv_picture_describe_fields (GstElement * self,
 /* A frame that its buffer cannot be, whatever is in it. Of a field a meta may
  * give its own rows, or those of the frame as the pools of GStreamer do. */
 static gboolean
-check_meta (GstElement * self, const GstVideoInfo * info,
-    const GstVideoMeta * meta)
+check_layout (GstElement * self, const GstVideoInfo * info,
+    GstVideoFormat format, guint width, guint height)
 {
-  if (meta->format == GST_VIDEO_INFO_FORMAT (info)
-      && meta->width >= (guint) info->width
-      && meta->height >= (guint) GST_VIDEO_INFO_FIELD_HEIGHT (info))
+  if (format == GST_VIDEO_INFO_FORMAT (info) && width >= (guint) info->width
+      && height >= (guint) GST_VIDEO_INFO_FIELD_HEIGHT (info))
     return TRUE;
 
   GST_ELEMENT_ERROR (self, STREAM, FORMAT,
       ("A frame is not what its caps say. Put videoconvert before proresnvenc, "
           "or correct the element that made it."),
-      ("meta %s %ux%u, caps %s %dx%d",
-          gst_video_format_to_string (meta->format), meta->width, meta->height,
+      ("buffer %s %ux%u, caps %s %dx%d", gst_video_format_to_string (format),
+          width, height,
           gst_video_format_to_string (GST_VIDEO_INFO_FORMAT (info)),
           info->width, info->height));
   return FALSE;
@@ -200,19 +200,27 @@ check_meta (GstElement * self, const GstVideoInfo * info,
 
 gboolean
 gst_prores_nv_picture_map (GstElement * self, const GstVideoInfo * info,
-    GstBuffer * buffer, GstVideoFrame * video)
+    GstBuffer * buffer, GstMapFlags flags, GstVideoFrame * video)
 {
   const GstVideoMeta *meta = gst_buffer_get_video_meta (buffer);
+  const GstVideoInfo *layout = gst_prores_nv_cuda_layout_of (buffer);
   GstVideoInfo mapped = *info;
 
-  if (meta && !check_meta (self, info, meta))
-    return FALSE;
-  /* Mapping refuses a meta of less height; what a field needs is checked. */
-  if (meta)
+  if (meta) {
+    if (!check_layout (self, info, meta->format, meta->width, meta->height))
+      return FALSE;
+    /* Mapping refuses a meta of less height; what a field needs is checked. */
     mapped.height = MIN ((guint) info->height, meta->height);
+  } else if (layout) {
+    if (!check_layout (self, info, GST_VIDEO_INFO_FORMAT (layout),
+            layout->width, layout->height))
+      return FALSE;
+    mapped = *layout;
+  }
   /* No reference: the caller holds the buffer. */
   if (gst_video_frame_map (video, &mapped, buffer,
-          (GstMapFlags) (GST_MAP_READ | GST_VIDEO_FRAME_MAP_FLAG_NO_REF)))
+          (GstMapFlags) (GST_MAP_READ | GST_VIDEO_FRAME_MAP_FLAG_NO_REF |
+              flags)))
     return TRUE;
 
   if (gst_buffer_get_size (buffer) < GST_VIDEO_INFO_SIZE (info))

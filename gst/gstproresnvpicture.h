@@ -11,9 +11,11 @@
 
 G_BEGIN_DECLS
 
-/* Map @buffer, which has to stay, for reading. */
+/* Map @buffer, which has to stay, for reading, with further @flags: by the CPU
+ * unless they say otherwise, wherever the buffer is. */
 gboolean gst_prores_nv_picture_map (GstElement * self,
-    const GstVideoInfo * info, GstBuffer * buffer, GstVideoFrame * video);
+    const GstVideoInfo * info, GstBuffer * buffer, GstMapFlags flags,
+    GstVideoFrame * video);
 
 /* Components and strides of a mapped frame or field, GstVideoCropMeta being
  * obeyed. Nothing else of @picture is touched. */

@@ -19,6 +19,7 @@ enum
   PROP_THREADS,
   PROP_PIPELINE_DEPTH,
   PROP_BACKEND,
+  PROP_CUDA_DEVICE_ID,
   PROP_ENCODER_ID
 };
 
@@ -34,6 +35,7 @@ enum
 #define DEFAULT_THREADS 0
 #define DEFAULT_PIPELINE_DEPTH 0
 #define DEFAULT_BACKEND PNV_BACKEND_AUTO
+#define DEFAULT_CUDA_DEVICE_ID -1
 
 #define GST_TYPE_PRORES_NV_ENC_PROFILE (gst_prores_nv_enc_profile_get_type ())
 static GType
@@ -325,6 +327,18 @@ gst_prores_nv_settings_install (GObjectClass * object_class)
           GST_TYPE_PRORES_NV_ENC_BACKEND, DEFAULT_BACKEND, flags));
 
   /**
+   * GstProresNvEnc:cuda-device-id:
+   *
+   * Frames that come in the memory of another GPU are copied.
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (object_class, PROP_CUDA_DEVICE_ID,
+      g_param_spec_int ("cuda-device-id", "CUDA device",
+          "Which GPU, -1 = that of the frames if they are on one, else the "
+          "first", -1, G_MAXINT, DEFAULT_CUDA_DEVICE_ID, flags));
+
+  /**
    * GstProresNvEnc:encoder-id:
    *
    * Since: 0.1
@@ -358,6 +372,7 @@ gst_prores_nv_settings_init (GstProresNvSettings * settings)
   settings->threads = DEFAULT_THREADS;
   settings->pipeline_depth = DEFAULT_PIPELINE_DEPTH;
   settings->backend = DEFAULT_BACKEND;
+  settings->cuda_device_id = DEFAULT_CUDA_DEVICE_ID;
   settings->encoder_id = g_strdup (GST_PRORES_NV_DEFAULT_ENCODER_ID);
 }
 
@@ -365,6 +380,15 @@ void
 gst_prores_nv_settings_clear (GstProresNvSettings * settings)
 {
   g_clear_pointer (&settings->encoder_id, g_free);
+}
+
+void
+gst_prores_nv_settings_copy (GstProresNvSettings * to,
+    const GstProresNvSettings * from)
+{
+  gst_prores_nv_settings_clear (to);
+  *to = *from;
+  to->encoder_id = g_strdup (from->encoder_id);
 }
 
 gboolean
@@ -410,6 +434,9 @@ gst_prores_nv_settings_set (GstProresNvSettings * settings, guint id,
       break;
     case PROP_BACKEND:
       settings->backend = g_value_get_enum (value);
+      break;
+    case PROP_CUDA_DEVICE_ID:
+      settings->cuda_device_id = g_value_get_int (value);
       break;
     case PROP_ENCODER_ID:
       g_free (settings->encoder_id);
@@ -465,6 +492,9 @@ gst_prores_nv_settings_get (const GstProresNvSettings * settings, guint id,
     case PROP_BACKEND:
       g_value_set_enum (value, settings->backend);
       break;
+    case PROP_CUDA_DEVICE_ID:
+      g_value_set_int (value, settings->cuda_device_id);
+      break;
     case PROP_ENCODER_ID:
       g_value_set_string (value, settings->encoder_id);
       break;
@@ -489,5 +519,6 @@ gst_prores_nv_settings_apply (const GstProresNvSettings * settings,
   params->threads = settings->threads;
   params->frames_in_flight = settings->pipeline_depth;
   params->backend = settings->backend;
+  params->cuda_device_id = MAX (settings->cuda_device_id, 0);
   params->encoder_id = settings->encoder_id;
 }

@@ -26,6 +26,7 @@ typedef struct
   guint mbs_per_slice, threads, pipeline_depth;
   gint alpha_bits;
   PnvBackend backend;
+  gint cuda_device_id;          /* -1: any */
   gchar *encoder_id;
 } GstProresNvSettings;
 
@@ -37,6 +38,10 @@ void gst_prores_nv_settings_init (GstProresNvSettings * settings);
 
 /* Free what the settings hold. */
 void gst_prores_nv_settings_clear (GstProresNvSettings * settings);
+
+/* All of @from in the place of what @to, which may be zeros, had. */
+void gst_prores_nv_settings_copy (GstProresNvSettings * to,
+    const GstProresNvSettings * from);
 
 /* The property @id from or to @value. FALSE if it is none of these. */
 gboolean gst_prores_nv_settings_set (GstProresNvSettings * settings, guint id,

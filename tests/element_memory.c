@@ -55,7 +55,7 @@ GST_START_TEST(test_pool_taken)
     static const char *const between[] = {
         "video/x-raw,format=I422_10LE,width=64,height=48 ! identity",
         "video/x-raw,format=I422_10LE,width=64,height=48 ! queue max-size-buffers=2",
-        "video/x-raw,format=I420,width=101,height=51 ! videoconvert",
+        "video/x-raw,format=I420,width=101,height=51 ! videoconvert ! video/x-raw,format=I422_10LE",
         "video/x-raw,format=I422_10LE,width=64,height=48 ! videoscale ! video/x-raw,width=102,height=90",
         "video/x-raw,format=Y42B,width=64,height=48 ! videocrop left=2 bottom=3",
         "video/x-raw,format=Y42B,width=64,height=48 ! avenc_ffvhuff ! avdec_ffvhuff",

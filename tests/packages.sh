@@ -32,5 +32,5 @@ need_packages() {
 
 # What it takes to build the element and to run it on ordinary files.
 build_packages="meson ninja-build pkg-config gcc libc6-dev libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev \
-libpng-dev gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad \
+libgstreamer-plugins-bad1.0-dev libpng-dev gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad \
 gstreamer1.0-libav gstreamer1.0-plugins-base-apps"
