@@ -31,6 +31,8 @@ cudaError_t pnv_cuda_context_load(PnvCudaContext *c)
         {"cuCtxGetDevice", (void **)&c->get_device},
         {"cuDevicePrimaryCtxRetain", (void **)&c->retain},
         {"cuDevicePrimaryCtxRelease", (void **)&c->release},
+        {"cuPointerGetAttribute", (void **)&c->get_attribute},
+        {"cuMemcpy3DPeerAsync", (void **)&c->copy_peer},
     };
     cudaError_t e = cudaSuccess;
 
@@ -85,4 +87,70 @@ void pnv_cuda_context_leave(const PnvCudaContext *c)
     CUcontext popped;
 
     (void)c->pop(&popped);
+}
+
+cudaError_t pnv_cuda_context_home(const PnvCudaContext *c, const void *memory, PnvCudaHome *home)
+{
+    const CUdeviceptr pointer = (CUdeviceptr)(uintptr_t)memory;
+    CUmemorytype type = 0;
+
+    *home = (PnvCudaHome){c->handle, c->device};
+    CUresult e = c->get_attribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, pointer);
+    if (e == CUDA_ERROR_INVALID_VALUE || (e == CUDA_SUCCESS && type != CU_MEMORYTYPE_DEVICE))
+        return cudaSuccess;
+    if (e == CUDA_SUCCESS)
+        e = c->get_attribute(&home->device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, pointer);
+    if (e != CUDA_SUCCESS)
+        return error_of(e);
+    e = c->get_attribute(&home->context, CU_POINTER_ATTRIBUTE_CONTEXT, pointer);
+    if (e == CUDA_ERROR_INVALID_VALUE) { /* from a pool */
+        home->context = NULL;
+        e = CUDA_SUCCESS;
+    }
+    return error_of(e);
+}
+
+int pnv_cuda_context_is_home(const PnvCudaContext *c, PnvCudaHome home)
+{
+    return home.device == c->device && (!home.context || home.context == c->handle);
+}
+
+cudaError_t pnv_cuda_context_fetch(const PnvCudaContext *c, PnvCudaRows r, PnvCudaHome home, cudaStream_t stream)
+{
+    if (!home.context)
+        return cudaMemcpy2DAsync(r.to, r.to_pitch, r.from, r.from_pitch, r.row_bytes, r.n_rows, cudaMemcpyDefault, stream);
+    const CUDA_MEMCPY3D_PEER copy = {
+        .srcMemoryType = CU_MEMORYTYPE_DEVICE,
+        .srcDevice = (CUdeviceptr)(uintptr_t)r.from,
+        .srcContext = home.context,
+        .srcPitch = r.from_pitch,
+        .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+        .dstDevice = (CUdeviceptr)(uintptr_t)r.to,
+        .dstContext = c->handle,
+        .dstPitch = r.to_pitch,
+        .WidthInBytes = r.row_bytes,
+        .Height = r.n_rows,
+        .Depth = 1,
+    };
+    return error_of(c->copy_peer(&copy, stream));
+}
+
+cudaError_t pnv_cuda_context_save(const PnvCudaContext *c, PnvCudaRows r, cudaEvent_t event)
+{
+    PnvCudaHome home;
+    PnvCudaContext there = *c;
+    cudaError_t e = pnv_cuda_context_home(c, r.from, &home);
+
+    if (home.context)
+        there.handle = home.context;
+    if (e == cudaSuccess)
+        e = pnv_cuda_context_enter(&there);
+    if (e != cudaSuccess)
+        return e;
+    if (event)
+        e = cudaEventSynchronize(event);
+    if (e == cudaSuccess)
+        e = cudaMemcpy2D(r.to, r.to_pitch, r.from, r.from_pitch, r.row_bytes, r.n_rows, cudaMemcpyDefault);
+    pnv_cuda_context_leave(&there);
+    return e;
 }

@@ -12,6 +12,7 @@
 
 #include <cuda.h>
 #include <cuda_runtime_api.h>
+#include <stdint.h>
 
 typedef struct PnvCudaContext {
     CUcontext handle; /**< NULL: there is none yet. */
@@ -24,7 +25,22 @@ typedef struct PnvCudaContext {
     CUresult(CUDAAPI *get_device)(CUdevice *device);
     CUresult(CUDAAPI *retain)(CUcontext *context, CUdevice device);
     CUresult(CUDAAPI *release)(CUdevice device);
+    CUresult(CUDAAPI *get_attribute)(void *value, CUpointer_attribute attribute, CUdeviceptr pointer);
+    CUresult(CUDAAPI *copy_peer)(const CUDA_MEMCPY3D_PEER *copy, CUstream stream);
 } PnvCudaContext;
+
+/** Whose memory it is. */
+typedef struct PnvCudaHome {
+    CUcontext context; /**< NULL: no context's, but all of the device's. */
+    int device;
+} PnvCudaHome;
+
+/** Rows of memory. */
+typedef struct PnvCudaRows {
+    uint8_t *to;
+    const uint8_t *from;
+    size_t to_pitch, from_pitch, row_bytes, n_rows;
+} PnvCudaRows;
 
 /** Fill in the entry points of a zeroed context. */
 cudaError_t pnv_cuda_context_load(PnvCudaContext *context);
@@ -43,5 +59,17 @@ cudaError_t pnv_cuda_context_enter(const PnvCudaContext *context);
 
 /** What was current before is so again. */
 void pnv_cuda_context_leave(const PnvCudaContext *context);
+
+/** Where memory lives. What CUDA knows nothing of, or what is the host's, counts as at home here. */
+cudaError_t pnv_cuda_context_home(const PnvCudaContext *context, const void *memory, PnvCudaHome *home);
+
+/** Whether kernels can read it. */
+int pnv_cuda_context_is_home(const PnvCudaContext *context, PnvCudaHome home);
+
+/** Queue a copy from another home into memory of this one. In the context. */
+cudaError_t pnv_cuda_context_fetch(const PnvCudaContext *context, PnvCudaRows rows, PnvCudaHome home, cudaStream_t stream);
+
+/** Copy from wherever it lives into memory of the host, when event (if it is not NULL) is done, and wait for that. */
+cudaError_t pnv_cuda_context_save(const PnvCudaContext *context, PnvCudaRows rows, cudaEvent_t event);
 
 #endif

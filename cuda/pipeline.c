@@ -53,6 +53,8 @@ typedef struct Slot {
     PnvPicture pic;       /* the caller's planes, which stay until the packet is collected: from them a frame that
                              CUDA lost is coded */
     PnvCudaInput input;
+    int is_foreign;       /* a picture on the device, but not to be read there: its regions are copied from their homes */
+    PnvCudaHome home[8];  /* of its regions */
     PnvCudaFrame frame;
 
     cudaStream_t stream;
@@ -71,6 +73,7 @@ struct Pipeline {
     PnvCudaContext context;
     void *cpu;                /* the CPU backend stands by: a lost GPU must not meet a lack of memory */
     atomic_int is_lost;       /* CUDA failed: everything goes to the CPU */
+    atomic_int has_foreign;   /* pictures, and it was told */
     int is_opening;           /* what fails then is told by the error of that, not by a warning */
     uint8_t *d_tables;        /* quantizers and headers */
     size_t headers_at;        /* of d_tables */
@@ -79,7 +82,7 @@ struct Pipeline {
     PnvCudaOutputs *outputs;
     atomic_size_t room;       /* bytes of a frame that any slot has to have had room for */
     PnvPacketPool *packets;   /* ordinary memory, for when all outputs are out */
-    atomic_ullong n_staging_copies, n_packet_copies, n_cpu_fallback;
+    atomic_ullong n_staging_copies, n_device_copies, n_packet_copies, n_cpu_fallback;
     Slot slot[PNV_MAX_FRAMES_IN_FLIGHT];
     int n_slots;
 };
@@ -200,7 +203,8 @@ static void describe_frame(Slot *s)
     const Pipeline *p = s->pipeline;
     const PnvPlan *plan = p->plan;
     const PnvFraming *framing = &plan->framing[s->pic.interlace];
-    const PnvPicture inside = s->pic.memory == PNV_MEMORY_CUDA ? s->pic : pnv_cuda_input_inside(&s->input, s->d_input);
+    const int is_in_place = s->pic.memory == PNV_MEMORY_CUDA && !s->is_foreign;
+    const PnvPicture inside = is_in_place ? s->pic : pnv_cuda_input_inside(&s->input, s->d_input);
     PnvCudaFrame *f = &s->frame;
 
     for (int i = 0; i < framing->n_pictures; i++) {
@@ -233,14 +237,29 @@ static void trace(const Slot *s, const char *stage)
         pnv_cuda_trace(stage, s->stream);
 }
 
-static cudaError_t upload(Slot *s)
+/** Rows of a region, from the picture to a slot's memory of that. */
+static PnvCudaRows rows_of(const PnvCudaRegion *r, uint8_t *slot)
+{
+    return (PnvCudaRows){slot + r->offset, r->from, r->pitch, r->stride, r->row_bytes, r->n_rows};
+}
+
+/** What the kernels read is not there before its event; what they cannot read is copied to where they can. */
+static cudaError_t fetch_from_device(Slot *s)
 {
     Pipeline *p = s->pipeline;
 
-    trace(s, "");
-    if (s->pic.memory == PNV_MEMORY_CUDA && s->pic.cuda_event)
+    if (s->pic.cuda_event)
         TRY(p, cudaStreamWaitEvent(s->stream, s->pic.cuda_event, 0));
-    for (int i = 0; i < (s->pic.memory == PNV_MEMORY_HOST ? s->input.n_regions : 0); i++) {
+    for (int i = 0; s->is_foreign && i < s->input.n_regions; i++)
+        TRY(p, pnv_cuda_context_fetch(&p->context, rows_of(&s->input.region[i], s->d_input), s->home[i], s->stream));
+    return cudaSuccess;
+}
+
+static cudaError_t fetch_from_host(Slot *s)
+{
+    Pipeline *p = s->pipeline;
+
+    for (int i = 0; i < s->input.n_regions; i++) {
         const PnvCudaRegion *r = &s->input.region[i];
         if (r->is_pinned) {
             TRY(p, cudaMemcpy2DAsync(s->d_input + r->offset, r->pitch, r->from, r->stride, r->row_bytes, r->n_rows,
@@ -252,8 +271,15 @@ static cudaError_t upload(Slot *s)
             bytes += s->input.region[i + 1].n_rows * s->input.region[i + 1].pitch;
         TRY(p, cudaMemcpyAsync(s->d_input + r->offset, s->h_input + r->offset, bytes, cudaMemcpyHostToDevice, s->stream));
     }
-    trace(s, "upload");
     return cudaSuccess;
+}
+
+static cudaError_t upload(Slot *s)
+{
+    trace(s, "");
+    const cudaError_t e = s->pic.memory == PNV_MEMORY_CUDA ? fetch_from_device(s) : fetch_from_host(s);
+    trace(s, "upload");
+    return e;
 }
 
 static cudaError_t queue_rounds(Slot *s)
@@ -378,16 +404,13 @@ static cudaError_t finish_on_gpu(Slot *s)
 
 /* ---- The CPU takes over ---- */
 
-/** The slot's picture, which lives on the device, in the slot's memory on the host. */
+/** The slot's picture, which lives on a device, in the slot's memory on the host. */
 static cudaError_t download(Slot *s)
 {
-    cudaError_t e = s->pic.cuda_event ? cudaEventSynchronize(s->pic.cuda_event) : cudaSuccess;
+    cudaError_t e = cudaSuccess;
 
-    for (int i = 0; e == cudaSuccess && i < s->input.n_regions; i++) {
-        const PnvCudaRegion *r = &s->input.region[i];
-        e = cudaMemcpy2D(s->h_input + r->offset, r->pitch, r->from, r->stride, r->row_bytes, r->n_rows,
-                         cudaMemcpyDeviceToHost);
-    }
+    for (int i = 0; e == cudaSuccess && i < s->input.n_regions; i++)
+        e = pnv_cuda_context_save(&s->pipeline->context, rows_of(&s->input.region[i], s->h_input), s->pic.cuda_event);
     return e;
 }
 
@@ -400,12 +423,7 @@ static void code_on_cpu(Slot *s)
 
     if (pic.memory == PNV_MEMORY_CUDA) {
         pnv_cuda_input_plan(&s->input, p->plan, &s->pic);
-        int is_here = 0;
-        if (s->input.is_whole && pnv_cuda_context_enter(&p->context) == cudaSuccess) {
-            is_here = download(s) == cudaSuccess;
-            leave(p);
-        }
-        if (!is_here) {
+        if (!s->input.is_whole || download(s) != cudaSuccess) {
             s->state = SLOT_LOST;
             return;
         }
@@ -462,30 +480,61 @@ static cudaError_t find_pinned(Slot *s)
     return cudaSuccess;
 }
 
+static cudaError_t stage_from_host(Slot *s)
+{
+    Pipeline *p = s->pipeline;
+    int all_pinned = 1;
+    const cudaError_t e = find_pinned(s);
+
+    if (e != cudaSuccess)
+        return e;
+    for (int i = 0; i < s->input.n_regions; i++)
+        all_pinned &= s->input.region[i].is_pinned;
+    if (all_pinned)
+        return cudaSuccess;
+    s->copy = (PnvBatch){.job = copy_job, .arg = s, .n_jobs = p->copiers ? COPY_THREADS : 1};
+    if (p->copiers) {
+        pnv_threadpool_run(p->copiers, &s->copy);
+        pnv_threadpool_wait(p->copiers, &s->copy);
+    } else {
+        copy_job(s, 0, 0);
+    }
+    atomic_fetch_add(&p->n_staging_copies, 1);
+    return cudaSuccess;
+}
+
+static cudaError_t stage_from_device(Slot *s)
+{
+    Pipeline *p = s->pipeline;
+
+    for (int i = 0; i < s->input.n_regions; i++) {
+        TRY(p, pnv_cuda_context_home(&p->context, s->input.region[i].from, &s->home[i]));
+        s->is_foreign |= !pnv_cuda_context_is_home(&p->context, s->home[i]);
+    }
+    if (!s->is_foreign)
+        return cudaSuccess;
+    if (!s->input.is_whole)
+        return lose(p, "a picture that no copy brings from another device", cudaErrorNotSupported);
+    atomic_fetch_add(&p->n_device_copies, 1);
+    if (!atomic_exchange(&p->has_foreign, 1))
+        say(p, PNV_LOG_WARNING, "pictures are in the memory of another device or CUDA context than the encoder's: each is copied; "
+            "give the encoder their cuda_context to save that");
+    return cudaSuccess;
+}
+
 static PnvStatus cuda_stage(void *impl, int slot, const PnvPicture *pic, char *error)
 {
     Pipeline *p = impl;
     Slot *s = &p->slot[slot];
-    int all_pinned = 1;
 
     (void)error; /* what cannot be staged is left to the CPU */
     pthread_mutex_lock(&s->lock);
     s->pic = *pic;
+    s->is_foreign = 0;
     s->state = SLOT_STAGED;
     if (!atomic_load(&p->is_lost) && enter(p) == cudaSuccess) {
         pnv_cuda_input_plan(&s->input, p->plan, pic);
-        if (pic->memory == PNV_MEMORY_HOST && find_pinned(s) == cudaSuccess) {
-            for (int i = 0; i < s->input.n_regions; i++)
-                all_pinned &= s->input.region[i].is_pinned;
-            s->copy = (PnvBatch){.job = copy_job, .arg = s, .n_jobs = p->copiers ? COPY_THREADS : 1};
-            if (!all_pinned && p->copiers) {
-                pnv_threadpool_run(p->copiers, &s->copy);
-                pnv_threadpool_wait(p->copiers, &s->copy);
-            } else if (!all_pinned) {
-                copy_job(s, 0, 0);
-            }
-            atomic_fetch_add(&p->n_staging_copies, !all_pinned);
-        }
+        (void)(pic->memory == PNV_MEMORY_CUDA ? stage_from_device(s) : stage_from_host(s)); /* submit sees what is lost */
         leave(p);
     }
     pthread_mutex_unlock(&s->lock);
@@ -599,6 +648,7 @@ static void cuda_stats(const void *impl, PnvStats *stats)
     const Pipeline *p = impl;
 
     stats->n_staging_copies = atomic_load(&p->n_staging_copies);
+    stats->n_device_copies = atomic_load(&p->n_device_copies);
     stats->n_packet_copies = atomic_load(&p->n_packet_copies);
     stats->n_cpu_fallback = atomic_load(&p->n_cpu_fallback);
 }

@@ -162,8 +162,8 @@ typedef enum PnvCpu {
 typedef enum PnvMemory {
     PNV_MEMORY_HOST = 0, /**< Ordinary memory, page-locked or not. */
     /**
-     * Memory of the device that the encoder works on; the CUDA backend only. What fills it must have ended, or
-     * PnvPicture.cuda_event must say when it does. Should CUDA fail, the frame is brought to the host if the device still
+     * Memory of the device; the CUDA backend only. What fills it must have ended, or PnvPicture.cuda_event must say when
+     * it does. That of another device or context than the encoder's costs a copy, and a warning once. Should CUDA fail, the frame is brought to the host if the device still
      * answers, else its packet says that it is lost.
      */
     PNV_MEMORY_CUDA
@@ -363,6 +363,7 @@ PNV_API void pnv_host_free(void *memory);
 typedef struct PnvStats {
     uint64_t n_frames;         /**< Collected, lost ones included. */
     uint64_t n_staging_copies; /**< Frames that the CPU copied into page-locked memory, in whole or in part. */
+    uint64_t n_device_copies;  /**< Frames in another device's or context's memory, which the device had to copy. */
     uint64_t n_packet_copies;  /**< Packets that were copied to ordinary memory. */
     uint64_t n_cpu_fallback;   /**< Frames that CUDA was to code and the CPU did. */
 } PnvStats;

@@ -187,8 +187,8 @@ static PnvEncoder *stream_open(Stream *s)
     return enc;
 }
 
-/* All frames come, once, in order, with their bytes. */
-static void stream_run(Stream *s, PnvEncoder *enc, const char *name)
+/* All frames come, once, in order, with their bytes. Packets are kept for the caller to release, or released. */
+static void stream_run_keeping(Stream *s, PnvEncoder *enc, const char *name, PnvPacket *kept)
 {
     int next_out = 0;
 
@@ -207,11 +207,19 @@ static void stream_run(Stream *s, PnvEncoder *enc, const char *name)
         CHECK(packet.tag == &s->t[next_out], "%s: picture %d: another one's tag", name, next_out);
         CHECK(same_frame(&s->want[next_out], &(TestFrame){(uint8_t *)packet.data, packet.size}),
               "%s: picture %d: other bytes", name, next_out);
-        pnv_packet_release(&packet);
+        if (kept)
+            kept[next_out] = packet;
+        else
+            pnv_packet_release(&packet);
         next_out++;
     }
     PnvPacket none;
     CHECK(pnv_collect(enc, &none) == PNV_EMPTY, "%s: more packets than pictures", name);
+}
+
+static void stream_run(Stream *s, PnvEncoder *enc, const char *name)
+{
+    stream_run_keeping(s, enc, name, NULL);
 }
 
 /* Frames of every kind in flight together. */
@@ -505,68 +513,252 @@ static void test_device_memory(void)
     test_picture_free(&t);
 }
 
+/* Where a picture on a device lives, beside an encoder in the primary context of device 0. */
+typedef enum Home { HOME_HERE, HOME_POOL, HOME_CONTEXT, HOME_DEVICE, HOME_POOL_OF_DEVICE, N_HOMES } Home;
+
+/* What fills pictures there, in its own time: nothing of it has happened before its event. */
+typedef struct Producer {
+    HostcudaContext context; /* NULL: the primary one of device 0 */
+    cudaStream_t stream;
+    cudaEvent_t event;
+    uint8_t *host, *device;
+    size_t bytes;
+    PnvPicture pic;
+} Producer;
+
+static void producer_enter(const Producer *p)
+{
+    if (p->context)
+        hostcuda_context_push(p->context);
+}
+
+static void producer_leave(const Producer *p)
+{
+    if (p->context)
+        hostcuda_context_pop();
+}
+
+static void producer_init(Producer *p, const TestPicture *t, Home home)
+{
+    *p = (Producer){.pic = t->pic};
+    if (home == HOME_CONTEXT || home >= HOME_DEVICE) {
+        p->context = hostcuda_context_create(home >= HOME_DEVICE);
+        hostcuda_context_pop();
+    }
+    for (int c = 0; c < 3; c++)
+        p->bytes += (size_t)t->pic.stride[c] * (size_t)t->params.height;
+    producer_enter(p);
+    REQUIRE(cudaStreamCreateWithFlags(&p->stream, cudaStreamNonBlocking) == cudaSuccess &&
+            cudaEventCreateWithFlags(&p->event, cudaEventDisableTiming) == cudaSuccess &&
+            cudaHostAlloc((void **)&p->host, p->bytes, cudaHostAllocDefault) == cudaSuccess &&
+            (home == HOME_POOL || home == HOME_POOL_OF_DEVICE ? cudaMallocAsync((void **)&p->device, p->bytes, p->stream)
+                                                              : cudaMalloc((void **)&p->device, p->bytes)) == cudaSuccess,
+            "producer");
+    producer_leave(p);
+    size_t at = 0;
+    for (int c = 0; c < 3; c++) {
+        const size_t bytes = (size_t)t->pic.stride[c] * (size_t)t->params.height;
+        memcpy(p->host + at, t->pic.plane[c], bytes - (size_t)t->pic.stride[c] + (size_t)t->width[c] * 2);
+        p->pic.plane[c] = p->device + at;
+        at += bytes;
+    }
+    p->pic.memory = PNV_MEMORY_CUDA;
+}
+
+/* Queue the filling of the picture, which was not filled before. */
+static void producer_run(Producer *p)
+{
+    producer_enter(p);
+    REQUIRE(cudaMemsetAsync(p->device, 0x11, p->bytes, p->stream) == cudaSuccess &&
+            cudaStreamSynchronize(p->stream) == cudaSuccess &&
+            cudaMemcpyAsync(p->device, p->host, p->bytes, cudaMemcpyHostToDevice, p->stream) == cudaSuccess &&
+            cudaEventRecord(p->event, p->stream) == cudaSuccess, "producer");
+    producer_leave(p);
+}
+
+static void producer_free(Producer *p)
+{
+    producer_enter(p);
+    (void)cudaStreamDestroy(p->stream);
+    (void)cudaEventDestroy(p->event);
+    (void)cudaFree(p->device);
+    (void)cudaFreeHost(p->host);
+    producer_leave(p);
+    if (p->context)
+        hostcuda_context_destroy(p->context);
+}
+
+static PnvStatus encode_from(Producer *p, PnvEncoder *enc, PnvPacket *packet)
+{
+    producer_run(p);
+    REQUIRE(pnv_send(enc, &p->pic) == PNV_OK, "send: %s", pnv_error(enc));
+    return pnv_collect(enc, packet);
+}
+
+/* Pictures on a device are waited for by their event, and copied, with a warning, where kernels cannot reach them; each
+ * call that fails once changes nothing but who does the work, and one that fails for good may lose the frame. */
+static void test_foreign_memory(void)
+{
+    static const char *const names[N_HOMES] = {"here", "pool", "context", "device", "pool of a device"};
+    PnvParams params = make_params(PNV_PROFILE_HQ, 20, 18, 10);
+    Stream s = {.params = params};
+    TestPicture t;
+
+    test_picture_init(&t, &params, FILL_NATURAL, 4);
+    TestFrame want = test_encode(&params, &t);
+    hostcuda_set_devices(2);
+    hostcuda_set_lazy(1);
+    for (Home home = HOME_HERE; home < N_HOMES; home++) {
+        const int is_foreign = home >= HOME_CONTEXT;
+        Producer p;
+        PnvPacket packet;
+        PnvStats stats;
+        producer_init(&p, &t, home);
+        const unsigned long n_alive = alive();
+        PnvEncoder *enc = stream_open(&s);
+        REQUIRE(enc, "open: %s", s.warning);
+        hostcuda_clear_calls();
+        CHECK(encode_from(&p, enc, &packet) == PNV_OK, "%s: %s", names[home], packet.error);
+        CHECK(!same_frame(&want, &(TestFrame){(uint8_t *)packet.data, packet.size}), "%s: filled before its event", names[home]);
+        pnv_packet_release(&packet);
+        p.pic.cuda_event = p.event;
+        const unsigned long first = hostcuda_calls(NULL) + 1;
+        for (int i = 0; i < 2; i++) {
+            CHECK(encode_from(&p, enc, &packet) == PNV_OK, "%s: %s", names[home], packet.error);
+            CHECK(same_frame(&want, &(TestFrame){(uint8_t *)packet.data, packet.size}), "%s: other bytes", names[home]);
+            pnv_packet_release(&packet);
+        }
+        const unsigned long n_calls = (hostcuda_calls(NULL) + 1 - first) / 2;
+        pnv_stats(enc, &stats);
+        CHECK((int)stats.n_device_copies == 3 * is_foreign && !stats.n_cpu_fallback, "%s: %d copies", names[home],
+              (int)stats.n_device_copies);
+        CHECK(s.n_warnings == is_foreign && (!is_foreign || strstr(s.warning, "each is copied")), "%s: %s", names[home],
+              s.warning);
+        pnv_close(&enc);
+        for (unsigned long n = 5; n <= n_calls; n++) { /* four are the producer's */
+            for (int sticky = 0; sticky < 2; sticky++) {
+                enc = stream_open(&s);
+                REQUIRE(enc, "open: %s", s.warning);
+                hostcuda_fail("*", n, sticky, cudaSuccess);
+                const PnvStatus status = encode_from(&p, enc, &packet);
+                if (status == PNV_OK)
+                    CHECK(same_frame(&want, &(TestFrame){(uint8_t *)packet.data, packet.size}), "%s: call %lu fails: other bytes",
+                          names[home], n);
+                else
+                    CHECK(sticky && status == PNV_ENODEV && packet.error, "%s: call %lu fails once: %s", names[home], n,
+                          packet.error);
+                pnv_packet_release(&packet);
+                hostcuda_fail(NULL, 0, 0, cudaSuccess);
+                pnv_close(&enc);
+                CHECK(alive() == n_alive, "%s: call %lu fails: %lu objects of the runtime are left", names[home], n,
+                      alive() - n_alive);
+            }
+        }
+        producer_free(&p);
+        CHECK(alive() == 0, "%s: %lu objects of the runtime are left", names[home], alive());
+    }
+    hostcuda_set_lazy(0);
+    hostcuda_set_devices(1);
+    free(want.data);
+    test_picture_free(&t);
+}
+
+/* Open, encode, close; whether it opened. */
+static int run_once(Stream *s, const char *name, int keeps, unsigned long *n_open)
+{
+    PnvPacket kept[N_PICTURES] = {{0}};
+    PnvStats stats;
+    PnvEncoder *enc = stream_open(s);
+
+    if (n_open)
+        *n_open = hostcuda_calls(NULL);
+    if (!enc)
+        return 0;
+    stream_run_keeping(s, enc, name, keeps ? kept : NULL);
+    pnv_stats(enc, &stats);
+    CHECK(stats.n_frames == N_PICTURES && (stats.n_cpu_fallback > 0) == (s->n_warnings > 0), "%s: %d by the CPU", name,
+          (int)stats.n_cpu_fallback);
+    CHECK(s->n_warnings <= 1 && (!s->n_warnings || strstr(s->warning, "CUDA failed: ")), "%s: %d warnings, %s", name,
+          s->n_warnings, s->warning);
+    pnv_close(&enc);
+    for (int i = 0; keeps && i < N_PICTURES; i++) {
+        check_packet(s, &kept[i], i, name);
+        pnv_packet_release(&kept[i]);
+    }
+    return 1;
+}
+
 /* Each call of the runtime fails, once and from then on; the result is the same every time. */
+static void sweep_calls(Stream *s, const char *what, int sweeps_open, int keeps)
+{
+    unsigned long n_open, n_calls;
+    int n_told = 0;
+
+    hostcuda_clear_calls();
+    run_once(s, what, keeps, &n_open);
+    n_calls = hostcuda_calls(NULL);
+    for (unsigned long n = sweeps_open ? 1 : n_open + 1; n <= n_calls; n++) {
+        for (int sticky = 0; sticky < 2; sticky++) {
+            char name[80];
+            snprintf(name, sizeof name, "%s, call %lu of %lu fails %s", what, n, n_calls, sticky ? "for good" : "once");
+            hostcuda_fail("*", n, sticky, cudaSuccess);
+            if (!run_once(s, name, keeps, NULL)) /* it says why, and the caller takes the CPU */
+                CHECK(n <= n_open && strstr(s->warning, "CUDA"), "%s: open: %s", name, s->warning);
+            n_told += s->n_warnings;
+            hostcuda_fail(NULL, 0, 0, cudaSuccess);
+            check_current(NULL, name);
+            CHECK(alive() == 0, "%s: %lu objects of the runtime are left", name, alive());
+        }
+    }
+    CHECK(n_told > 20, "%s: %d faults were told", what, n_told);
+}
+
+/* Operations that fail when they run. */
+static void sweep_operations(Stream *s, const char *what)
+{
+    for (unsigned long n = 1; n <= 60; n++) {
+        char name[80];
+        snprintf(name, sizeof name, "%s, operation %lu fails", what, n);
+        hostcuda_fail("exec", n, 1, cudaErrorIllegalAddress);
+        run_once(s, name, 0, NULL);
+        hostcuda_fail(NULL, 0, 0, cudaSuccess);
+    }
+}
+
 static void test_fault_sweep(void)
 {
+    Stream s;
+    PnvParams params = make_params(PNV_PROFILE_HQ, 20, 18, 10);
+
+    params.frames_in_flight = 3;
     for (int mode = 0; mode < 4; mode++) {
-        PnvParams params = make_params(PNV_PROFILE_HQ, 20, 18, 10);
-        Stream s;
-        unsigned long n_calls, n_open;
-        int n_told = 0;
-        params.frames_in_flight = 3;
+        static const char *const names[] = {"eager", "target, eager", "lazy", "target, lazy"};
         params.rate_control = (PnvRateControl)(mode & 1);
         stream_init(&s, params);
         hostcuda_set_lazy(mode >> 1);
-        hostcuda_clear_calls();
-        PnvEncoder *enc = stream_open(&s);
-        REQUIRE(enc, "open: %s", s.warning);
-        n_open = hostcuda_calls(NULL);
-        stream_run(&s, enc, "sweep");
-        pnv_close(&enc);
-        n_calls = hostcuda_calls(NULL);
-        for (unsigned long n = mode ? n_open + 1 : 1; n <= n_calls; n++) { /* opening is the same in all */
-            for (int sticky = 0; sticky < 2; sticky++) {
-                char name[64];
-                snprintf(name, sizeof name, "mode %d, call %lu of %lu fails %s", mode, n, n_calls, sticky ? "for good" : "once");
-                hostcuda_fail("*", n, sticky, cudaSuccess);
-                enc = stream_open(&s);
-                if (enc) {
-                    stream_run(&s, enc, name);
-                    CHECK(s.n_warnings <= 1, "%s: %d warnings", name, s.n_warnings);
-                    CHECK(!s.n_warnings || strstr(s.warning, "CUDA failed: "), "%s: %s", name, s.warning);
-                    n_told += s.n_warnings;
-                    PnvStats stats;
-                    pnv_stats(enc, &stats);
-                    CHECK(stats.n_frames == N_PICTURES && (stats.n_cpu_fallback > 0) == (s.n_warnings > 0),
-                          "%s: %d by the CPU", name, (int)stats.n_cpu_fallback);
-                    pnv_close(&enc);
-                } else { /* while it opens, it says why, and the caller takes the CPU */
-                    CHECK(n <= n_open && strstr(s.warning, "CUDA"), "%s: open: %s", name, s.warning);
-                }
-                hostcuda_fail(NULL, 0, 0, cudaSuccess);
-                hostcuda_lose_device(cudaSuccess);
-                check_current(NULL, name);
-                CHECK(alive() == 0, "%s: %lu objects of the runtime are left", name, alive());
-            }
-        }
-        CHECK(n_told > 20, "%d faults were told", n_told);
-        /* operations that fail when they run */
-        for (unsigned long n = 1; n <= 60; n++) {
-            char name[64];
-            snprintf(name, sizeof name, "mode %d, operation %lu fails", mode, n);
-            hostcuda_fail("exec", n, 1, cudaErrorIllegalAddress);
-            enc = stream_open(&s);
-            if (enc) {
-                stream_run(&s, enc, name);
-                CHECK(s.n_warnings <= 1, "%s: %d warnings", name, s.n_warnings);
-                pnv_close(&enc);
-            }
-            hostcuda_fail(NULL, 0, 0, cudaSuccess);
-            hostcuda_lose_device(cudaSuccess);
-        }
+        sweep_calls(&s, names[mode], mode == 0, mode == 2);
+        sweep_operations(&s, names[mode]);
         hostcuda_set_lazy(0);
         stream_free(&s);
     }
+    /* output that grows, in a context of the caller's */
+    params = make_params(PNV_PROFILE_HQ, 64, 48, 10);
+    params.quantizer = 1;
+    params.frames_in_flight = 2;
+    stream_init(&s, params);
+    hostcuda_set_devices(2);
+    s.params.cuda_context = hostcuda_context_create(1);
+    hostcuda_context_pop();
+    sweep_calls(&s, "larger frames", 1, 0);
+    hostcuda_clear_calls();
+    PnvEncoder *enc = stream_open(&s);
+    const unsigned long n_open = hostcuda_calls("cudaHostRegister");
+    stream_run(&s, enc, "larger frames");
+    CHECK(hostcuda_calls("cudaHostRegister") > n_open, "no output has grown");
+    pnv_close(&enc);
+    hostcuda_context_destroy(s.params.cuda_context);
+    hostcuda_set_devices(1);
+    stream_free(&s);
 }
 
 /* What is said where no device works, and that the automatic choice then is the CPU. */
@@ -713,6 +905,7 @@ int main(int argc, char **argv)
     test_pinned(0);
     test_pinned(1);
     test_device_memory();
+    test_foreign_memory();
     test_contexts();
     test_devices();
     test_no_device();

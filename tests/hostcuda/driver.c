@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* As much of the driver API as makes, pushes and pops contexts, and the way from the runtime to it. */
+/* As much of the driver API as makes, pushes and pops contexts and copies between them, and the way from the runtime to it. */
 #include "hostcuda_internal.h"
 
 #include <cuda.h>
@@ -124,6 +124,34 @@ CUresult cuDevicePrimaryCtxRelease(CUdevice device)
     return error ? error : result(released);
 }
 
+/* ---- Memory ---- */
+
+/* Of device memory; of other memory its type alone. */
+CUresult cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdeviceptr pointer)
+{
+    cudaError_t error = hostcuda_enter("cuPointerGetAttribute");
+    const Block *block = hostcuda_find_block((const void *)pointer);
+    if (!error && (!block || (block->from_pool && attribute == CU_POINTER_ATTRIBUTE_CONTEXT)))
+        error = cudaErrorInvalidValue; /* no mistake: so it tells that it does not know it */
+    if (!error) {
+        switch ((int)attribute) {
+        case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+            *(CUmemorytype *)value = block->kind == BLOCK_DEVICE ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
+            break;
+        case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: *(int *)value = block->context->device; break;
+        case CU_POINTER_ATTRIBUTE_CONTEXT: *(CUcontext *)value = block->context; break;
+        default: error = hostcuda_misuse(cudaErrorInvalidValue, "attribute %d is not emulated", (int)attribute);
+        }
+    }
+    hostcuda_unlock();
+    return (CUresult)error;
+}
+
+CUresult cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *copy, CUstream stream)
+{
+    return (CUresult)hostcuda_copy_peer("cuMemcpy3DPeerAsync", copy, stream);
+}
+
 /* ---- From the runtime ---- */
 
 static cudaError_t entry_point(const char *function, const char *symbol, void **pointer,
@@ -136,6 +164,8 @@ static cudaError_t entry_point(const char *function, const char *symbol, void **
         {"cuCtxGetDevice", (void *)cuCtxGetDevice},
         {"cuDevicePrimaryCtxRetain", (void *)cuDevicePrimaryCtxRetain},
         {"cuDevicePrimaryCtxRelease", (void *)cuDevicePrimaryCtxRelease},
+        {"cuPointerGetAttribute", (void *)cuPointerGetAttribute},
+        {"cuMemcpy3DPeerAsync", (void *)cuMemcpy3DPeerAsync},
     };
     cudaError_t error = hostcuda_enter(function);
     *pointer = NULL;

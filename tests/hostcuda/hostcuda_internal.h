@@ -10,6 +10,7 @@
 #ifndef HOSTCUDA_INTERNAL_H
 #define HOSTCUDA_INTERNAL_H
 
+#include <cuda.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -100,6 +101,7 @@ typedef struct Block {
     size_t bytes;
     BlockKind kind;
     unsigned flags;
+    bool from_pool; /* by cudaMallocAsync: no context's, but all of the device's */
     Context *context;
 } Block;
 
@@ -187,6 +189,10 @@ Context *hostcuda_current_context(void);
 
 /** The block that a pointer points into, or NULL. */
 Block *hostcuda_find_block(const void *pointer);
+/** Whether work in a context can reach a block of device memory. */
+bool hostcuda_is_near(const Block *block, const Context *context);
+/** Rows from one context's memory to another's. */
+cudaError_t hostcuda_copy_peer(const char *function, const CUDA_MEMCPY3D_PEER *copy, cudaStream_t stream);
 /** With AddressSanitizer host code may not touch device memory: operations open a block, or all blocks of a context,
  *  for as long as they run. */
 void hostcuda_open_block(const Block *block, bool open);

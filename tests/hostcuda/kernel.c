@@ -65,7 +65,7 @@ static cudaError_t check_param(const Kernel *k, unsigned i, const void *value, c
         if (param->pointer && pointer && !block)
             return hostcuda_misuse(cudaErrorIllegalAddress, "parameter %u of kernel %s, %p, is not the device's memory",
                                    i, k->name, pointer);
-        if (block && block->kind == BLOCK_DEVICE && block->context != context)
+        if (block && block->kind == BLOCK_DEVICE && !hostcuda_is_near(block, context))
             return hostcuda_misuse(cudaErrorIllegalAddress, "parameter %u of kernel %s is memory of another context",
                                    i, k->name);
     }

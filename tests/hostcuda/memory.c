@@ -23,6 +23,12 @@ Block *hostcuda_find_block(const void *pointer)
     return NULL;
 }
 
+/* Whether what works in a context can reach a block. */
+bool hostcuda_is_near(const Block *block, const Context *context)
+{
+    return block->context == context || (block->from_pool && block->context->device == context->device);
+}
+
 /* The host may not touch device memory; operations open it for as long as they run. */
 void hostcuda_open_block(const Block *block, bool open)
 {
@@ -43,7 +49,7 @@ void hostcuda_open_device(const Context *context, bool open)
 {
     if (HOSTCUDA_ASAN)
         for (const Block *b = hostcuda.blocks; b; b = b->next)
-            if (b->context == context)
+            if (hostcuda_is_near(b, context))
                 hostcuda_open_block(b, open);
 }
 
@@ -133,6 +139,8 @@ cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t handle)
         error = hostcuda_get_stream(handle, &stream);
     if (!error)
         error = device_alloc(pointer, bytes);
+    if (!error && *pointer)
+        hostcuda_find_block(*pointer)->from_pool = true;
     return hostcuda_leave(error);
 }
 
@@ -144,7 +152,7 @@ static cudaError_t get_block(const void *pointer, BlockKind kind, Block **block)
     if (!found || found->base != pointer || found->kind != kind)
         return hostcuda_misuse(kind == BLOCK_REGISTERED ? cudaErrorHostMemoryNotRegistered : cudaErrorInvalidValue,
                                "%p is not from %s", pointer, names[kind]);
-    if (kind == BLOCK_DEVICE && found->context != hostcuda_current_context())
+    if (kind == BLOCK_DEVICE && !hostcuda_is_near(found, hostcuda_current_context()))
         return hostcuda_misuse(cudaErrorInvalidValue, "the memory belongs to another context");
     *block = found;
     return cudaSuccess;
@@ -317,7 +325,8 @@ cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total)
 
 /* ---- Copies and fills ---- */
 
-/* Whether the rows lie in one block, and in the context's if it is the device's. NULL block: ordinary host memory. */
+/* Whether the rows lie in one block, and in the context's if it is the device's; a context of NULL is any. NULL block:
+ * ordinary host memory. */
 static cudaError_t check_rows(const char *what, const void *pointer, size_t pitch, size_t width, size_t height,
                               const Context *context, const Block **block)
 {
@@ -331,7 +340,7 @@ static cudaError_t check_rows(const char *what, const void *pointer, size_t pitc
     if (end > (*block)->bytes)
         return hostcuda_misuse(cudaErrorInvalidValue, "the %s ends %zu bytes after its block of %zu", what,
                                end - (*block)->bytes, (*block)->bytes);
-    if ((*block)->kind == BLOCK_DEVICE && (*block)->context != context)
+    if ((*block)->kind == BLOCK_DEVICE && context && !hostcuda_is_near(*block, context))
         return hostcuda_misuse(cudaErrorInvalidValue, "the %s belongs to another context", what);
     return cudaSuccess;
 }
@@ -357,6 +366,40 @@ typedef struct Rows {
     size_t src_pitch, width, height;
 } Rows;
 
+static void enqueue_copy(Stream *stream, Rows r)
+{
+    Op *op = hostcuda_op_new(OP_COPY);
+    op->dst = r.dst;
+    op->dst_pitch = r.dst_pitch;
+    op->src = r.src;
+    op->src_pitch = r.src_pitch;
+    op->width = r.width;
+    op->height = r.height;
+    hostcuda_enqueue(stream, op);
+}
+
+cudaError_t hostcuda_copy_peer(const char *function, const CUDA_MEMCPY3D_PEER *c, cudaStream_t handle)
+{
+    Stream *stream;
+    const Block *to = NULL, *from = NULL;
+    const Rows r = {(void *)c->dstDevice, c->dstPitch, (const void *)c->srcDevice, c->srcPitch, c->WidthInBytes, c->Height};
+    cudaError_t error = hostcuda_enter(function);
+    if (!error)
+        error = hostcuda_get_stream(handle, &stream);
+    if (!error && (c->srcMemoryType != CU_MEMORYTYPE_DEVICE || c->dstMemoryType != CU_MEMORYTYPE_DEVICE || c->Depth != 1 ||
+                   !c->srcContext || !c->dstContext))
+        error = hostcuda_misuse(cudaErrorInvalidValue, "only rows of device memory of known contexts are emulated");
+    if (!error)
+        error = check_rows("destination", r.dst, r.dst_pitch, r.width, r.height, c->dstContext, &to);
+    if (!error)
+        error = check_rows("source", r.src, r.src_pitch, r.width, r.height, c->srcContext, &from);
+    if (!error)
+        error = check_direction(cudaMemcpyDeviceToDevice, to, from);
+    if (!error)
+        enqueue_copy(stream, r);
+    return hostcuda_leave(error);
+}
+
 static cudaError_t copy(const char *function, Rows r, enum cudaMemcpyKind kind, cudaStream_t handle, bool wait)
 {
     Stream *stream;
@@ -367,20 +410,15 @@ static cudaError_t copy(const char *function, Rows r, enum cudaMemcpyKind kind, 
     if (error || !r.width || !r.height)
         return hostcuda_leave(error);
     error = check_rows("destination", r.dst, r.dst_pitch, r.width, r.height, stream->context, &to);
+    from = hostcuda_find_block(r.src);
+    const bool is_anywhere = kind == cudaMemcpyDefault && from && from->from_pool;
     if (!error)
-        error = check_rows("source", r.src, r.src_pitch, r.width, r.height, stream->context, &from);
+        error = check_rows("source", r.src, r.src_pitch, r.width, r.height, is_anywhere ? NULL : stream->context, &from);
     if (!error)
         error = check_direction(kind, to, from);
     if (error)
         return hostcuda_leave(error);
-    Op *op = hostcuda_op_new(OP_COPY);
-    op->dst = r.dst;
-    op->dst_pitch = r.dst_pitch;
-    op->src = r.src;
-    op->src_pitch = r.src_pitch;
-    op->width = r.width;
-    op->height = r.height;
-    hostcuda_enqueue(stream, op);
+    enqueue_copy(stream, r);
     const bool pageable = !to || !from;
     hostcuda.counts.pageable += pageable && !wait;
     if (wait || pageable)

@@ -242,17 +242,23 @@ cudaError_t hostcuda_get_stream(cudaStream_t handle, Stream **stream)
     return hostcuda_misuse(cudaErrorInvalidResourceHandle, "stream %p does not exist", (void *)handle);
 }
 
+/* An event may be waited for and asked in any context. */
+static cudaError_t get_any_event(cudaEvent_t handle, Event **event)
+{
+    *event = hostcuda.events;
+    while (*event && *event != handle)
+        *event = (*event)->next;
+    if (*event)
+        return cudaSuccess;
+    return hostcuda_misuse(cudaErrorInvalidResourceHandle, "event %p does not exist", (void *)handle);
+}
+
 static cudaError_t get_event(cudaEvent_t handle, Event **event)
 {
-    *event = NULL;
-    for (Event *e = hostcuda.events; e; e = e->next)
-        if (e == handle) {
-            *event = e;
-            if (e->context != hostcuda_current_context())
-                return hostcuda_misuse(cudaErrorInvalidResourceHandle, "the event belongs to another context");
-            return cudaSuccess;
-        }
-    return hostcuda_misuse(cudaErrorInvalidResourceHandle, "event %p does not exist", (void *)handle);
+    const cudaError_t error = get_any_event(handle, event);
+    if (!error && (*event)->context != hostcuda_current_context())
+        return hostcuda_misuse(cudaErrorInvalidResourceHandle, "the event belongs to another context");
+    return error;
 }
 
 void hostcuda_drop_stream(Stream *stream)
@@ -370,7 +376,6 @@ cudaError_t cudaStreamGetFlags(cudaStream_t handle, unsigned int *flags)
     return hostcuda_leave(error);
 }
 
-/* An event may be waited for from another context or device. */
 cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event, unsigned int flags)
 {
     (void)flags;
@@ -378,15 +383,10 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event, unsigned
     cudaError_t error = hostcuda_enter(__func__);
     if (!error)
         error = hostcuda_get_stream(handle, &stream);
-    if (error)
-        return hostcuda_leave(error);
-    const Event *found = hostcuda.events;
-    while (found && found != event)
-        found = found->next;
-    if (!found)
-        return hostcuda_leave(
-            hostcuda_misuse(cudaErrorInvalidResourceHandle, "event %p does not exist", (void *)event));
-    if (found->record) { /* one never recorded is no reason to wait */
+    Event *found;
+    if (!error)
+        error = get_any_event(event, &found);
+    if (!error && found->record) { /* one never recorded is no reason to wait */
         Op *op = hostcuda_op_new(OP_WAIT);
         op->record = found->record;
         op->record->refs++;
@@ -476,7 +476,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t handle)
     Event *event;
     cudaError_t error = hostcuda_enter(__func__);
     if (!error)
-        error = get_event(handle, &event);
+        error = get_any_event(handle, &event);
     if (!error && event->record && !event->record->done) {
         Record *record = event->record;
         record->refs++;
@@ -491,7 +491,7 @@ cudaError_t cudaEventQuery(cudaEvent_t handle)
     Event *event;
     cudaError_t error = hostcuda_enter(__func__);
     if (!error)
-        error = get_event(handle, &event);
+        error = get_any_event(handle, &event);
     if (!error && event->record && !event->record->done) {
         Record *record = event->record;
         if (!record->stream->busy)
