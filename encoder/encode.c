@@ -13,8 +13,7 @@ int pnv_encode_blocks_per_mb(const PnvPlan *plan)
     return pnv_blocks_per_mb(plan->chroma, 0) + 2 * pnv_blocks_per_mb(plan->chroma, 1);
 }
 
-/** Coefficients of Y (0), Cb or Cr; with quant their nearest levels. */
-static void forward(const PnvSliceJob *job, int c, int16_t *coef, const PnvQuant *quant)
+void pnv_encode_unit(const PnvSliceJob *job, int c, int16_t *coef, const PnvQuant *quant)
 {
     const PnvChroma chroma = job->plan->chroma;
     const int mb_width = pnv_mb_width(chroma, c > 0);
@@ -51,7 +50,7 @@ static const int16_t *levels(const PnvSliceJob *job, int c, int quantizer)
     const int is_nearest = job->plan->params.rounding == PNV_ROUNDING_NEAREST;
     int16_t *coef = is_nearest ? job->scratch->level : job->scratch->coef;
 
-    forward(job, c, coef, is_nearest ? pnv_plan_quant(job->plan, job->framing, c, quantizer) : NULL);
+    pnv_encode_unit(job, c, coef, is_nearest ? pnv_plan_quant(job->plan, job->framing, c, quantizer) : NULL);
     return is_nearest ? coef : quantize(job, c, coef, quantizer);
 }
 
@@ -89,7 +88,7 @@ size_t pnv_encode_slice(const PnvSliceJob *job, int quantizer, uint8_t *dst, siz
 void pnv_encode_forward(const PnvSliceJob *job, int16_t *coef)
 {
     for (int c = 0; c < 3; c++) {
-        forward(job, c, coef, NULL);
+        pnv_encode_unit(job, c, coef, NULL);
         coef += 64 * job->span.n_mb * blocks_per_mb(job, c);
     }
 }

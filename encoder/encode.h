@@ -32,6 +32,14 @@ typedef struct PnvSliceJob {
 int pnv_encode_blocks_per_mb(const PnvPlan *plan);
 
 /**
+ * Coefficients of one unit, 0 Y, 1 Cb, 2 Cr; with quant their nearest levels. Of RGB unit 0 comes first: the others need
+ * what it left in the scratch memory.
+ *
+ * @param coef 64 rows of the unit's blocks.
+ */
+void pnv_encode_unit(const PnvSliceJob *job, int c, int16_t *coef, const PnvQuant *quant);
+
+/**
  * Code one slice at one quantizer in one go.
  *
  * @param dst room for pnv_slice_bound().

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# proresnv-bench measures, says so in JSON, draws, and refuses what it does not understand. unit_bench.sh BENCH
+# proresnv-bench measures, says so in JSON, draws, and refuses what it does not understand. unit_bench.sh BENCH SOURCE
 set -eu
 bench=$1
+source=$2 # its table of formats
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 small="--size 160x96 --frames 2 --rounds 2"
@@ -20,6 +21,27 @@ for key in 'cpu_ms_per_frame', 'wall_ms_per_frame', 'fps', 'bytes_per_frame':
 assert found['cpu'] in ('c', 'avx2', 'avx512', 'neon') and found['stages']['nonzero_levels'] > 0
 PYTHON
 grep -q '</svg>' "$folder/plot.svg"
+
+# Every format under a 4:2:2 profile, some under a 4:4:4 one. What only lies elsewhere codes to the same bytes.
+bytes_of() {
+    # shellcheck disable=SC2086
+    $bench $small --rounds 1 --format "$1" --profile "$2" --json >"$folder/json"
+    grep -q "\"format\": \"$1\"" "$folder/json"
+    sed -n 's/.*"bytes_per_frame": \([0-9.]*\).*/\1/p' "$folder/json" >"$folder/bytes-$1"
+    [ -s "$folder/bytes-$1" ]
+}
+formats=$(sed -n 's/^    [A-Z]*("\([a-z0-9]*\)".*/\1/p' "$source")
+[ "$(echo "$formats" | wc -l)" -ge 25 ]
+for format in $formats; do
+    bytes_of "$format" hq
+done
+for pair in v210:yuv422p10le y210le:yuv422p10le uyvy422:yuv422p yuyv422:yuv422p nv16:yuv422p nv12:yuv420p \
+    p010le:yuv420p10le x2rgb10le:gbrp10le; do
+    cmp "$folder/bytes-${pair%:*}" "$folder/bytes-${pair#*:}"
+done
+for format in v210 nv12 bgra; do
+    bytes_of "$format" 4444
+done
 
 # A file's frames give the same bytes as memory's; the last part of a frame does not count.
 head -c 100000 /dev/zero >"$folder/zero.yuv"
@@ -59,6 +81,6 @@ refused() {
 refused --quantizer 300
 refused --size 16by16
 refused --format rgb
-refused --format yuva444p10le --profile hq
+refused --format yuv422p10
 refused --nonsense
 echo "bench: text, JSON, plot, files, kernels and refusals"

@@ -11,15 +11,18 @@
 
 typedef struct Options {
     PnvParams params;
+    const PnvBenchFormat *format;
     const char *input, *plot;
     int n_frames, rounds, is_pattern, json, peers, stages, kernels;
 } Options;
 
 static const char usage[] =
     "Usage: proresnv-bench [option ...]\n"
-    "  --input FILE       raw planar frames; without it, frames are made\n"
+    "  --input FILE       raw frames of that format; without it, frames are made\n"
     "  --content NAME     natural (default) or pattern\n"
-    "  --format FORMAT    yuv422p, yuv444p or yuva444p, with nothing, 10le, 12le or 16le behind (yuv422p10le)\n"
+    "  --format FORMAT    yuv422p, yuv444p or yuva444p, with nothing, 10le, 12le or 16le behind (yuv422p10le); yuv420p,\n"
+    "                     yuv420p10le, nv12, p010le, nv16, uyvy422, yuyv422, y210le, v210, bgra, rgba64le, gbrp10le,\n"
+    "                     x2rgb10le\n"
     "  --size WxH         1920x1080\n"
     "  --profile NAME     proxy, lt, standard, hq, 4444, 4444xq; by the format\n"
     "  --quantizer N      1..224 (4)\n"
@@ -54,24 +57,13 @@ static int number(const char *option, const char *text, int min, int max)
     return (int)n;
 }
 
-static void parse_format(PnvParams *p, const char *text)
+static const PnvBenchFormat *parse_format(const char *text)
 {
-    static const struct { const char *name; PnvChroma chroma; int alpha_bits; } formats[] = {
-        {"yuv422p", PNV_CHROMA_422, 0}, {"yuv444p", PNV_CHROMA_444, 0}, {"yuva444p", PNV_CHROMA_444, 16}};
-    static const struct { const char *name; int depth; } depths[] = {{"", 8}, {"10le", 10}, {"12le", 12}, {"16le", 16}};
+    const PnvBenchFormat *format = pnv_bench_format(text);
 
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-        const size_t n = strlen(formats[i].name);
-        for (size_t d = 0; strncmp(text, formats[i].name, n) == 0 && d < sizeof depths / sizeof *depths; d++) {
-            if (strcmp(text + n, depths[d].name) == 0) {
-                p->chroma = formats[i].chroma;
-                p->depth = depths[d].depth;
-                p->alpha_bits = formats[i].alpha_bits ? p->depth == 8 ? 8 : 16 : 0;
-                return;
-            }
-        }
-    }
-    refuse("format", text);
+    if (!format)
+        refuse("format", text);
+    return format;
 }
 
 static PnvProfile parse_profile(const char *text)
@@ -122,7 +114,7 @@ static void parse_option(Options *o, int option, const char *value)
         if (!o->is_pattern && strcmp(value, "natural"))
             refuse("content", value);
         break;
-    case FORMAT: parse_format(p, value); break;
+    case FORMAT: o->format = parse_format(value); break;
     case SIZE:
         if (sscanf(value, "%dx%d%c", &p->width, &p->height, &rest) != 2)
             refuse("size", value);
@@ -159,8 +151,8 @@ static Options parse(int argc, char **argv, int *interlaced)
         {"plot", 1, NULL, PLOT},         {"json", 0, NULL, JSON},           {"help", 0, NULL, HELP},
         {"kernels", 0, NULL, KERNELS},
         {NULL, 0, NULL, 0}};
-    Options o = {.params = {.width = 1920, .height = 1080, .depth = 10, .threads = 1, .backend = PNV_BACKEND_CPU},
-                 .n_frames = 8, .rounds = 5, .stages = 1};
+    Options o = {.params = {.width = 1920, .height = 1080, .threads = 1, .backend = PNV_BACKEND_CPU},
+                 .format = pnv_bench_format("yuv422p10le"), .n_frames = 8, .rounds = 5, .stages = 1};
     int option;
 
     while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
@@ -171,6 +163,7 @@ static Options parse(int argc, char **argv, int *interlaced)
     }
     if (optind < argc)
         parse_option(&o, 0, NULL);
+    pnv_bench_format_apply(o.format, &o.params);
     if (!o.params.frames_in_flight)
         o.params.frames_in_flight = o.params.threads > 1 ? 2 : 1;
     return o;
@@ -191,7 +184,7 @@ static void print_text(const Options *o, const PnvBenchContent *c, const Result 
     const PnvBenchStages *s = &r->stages;
 
     printf("%dx%d %s, %s, %squantizer %d, cpu %s, threads %d, in flight %d; %d frames, %d rounds\n", p->width, p->height,
-           c->pixel_format, c->name, p->rate_control == PNV_RATE_TARGET ? "target, " : "", r->time.quantizer,
+           c->format->name, c->name, p->rate_control == PNV_RATE_TARGET ? "target, " : "", r->time.quantizer,
            pnv_cpu_name(p->cpu), p->threads,
            p->frames_in_flight, c->n, o->rounds);
     printf("  CPU   %8.3f ms/frame least, %8.3f median\n", r->time.cpu_min, r->time.cpu_median);
@@ -201,7 +194,7 @@ static void print_text(const Options *o, const PnvBenchContent *c, const Result 
            1e6 * r->time.cpu_min / r->n_coefs, 1e-6 * (double)c->frame_bytes / r->time.wall_min);
     printf("  memory copies at %.1f GB/s by one thread, %.1f by %d\n", r->copy_speed[0], r->copy_speed[1], p->threads);
     if (o->stages) {
-        printf("  stages, ms/frame on one thread: fetch, transform, quantize in one %.3f, entropy %.3f, the rest %.3f\n",
+        printf("  stages, ms/frame on one thread: fetch, transform, quantize together %.3f, entropy %.3f, the rest %.3f\n",
                s->forward, s->entropy, r->time.cpu_min - s->forward - s->entropy);
         printf("  apart: fetch %.3f, transform %.3f, quantize %.3f, count bits %.3f; %.0f nonzero levels\n", s->fetch,
                s->transform, s->quant, s->entropy_bits, s->n_levels);
@@ -223,7 +216,7 @@ static void print_json(const Options *o, const PnvBenchContent *c, const Result 
 
     printf("{\"width\": %d, \"height\": %d, \"format\": \"%s\", \"content\": \"%s\", \"quantizer\": %d, \"cpu\": \"%s\", "
            "\"threads\": %d, \"frames_in_flight\": %d, \"frames\": %d, \"rounds\": %d,\n",
-           p->width, p->height, c->pixel_format, o->input ? "file" : c->name, r->time.quantizer,
+           p->width, p->height, c->format->name, o->input ? "file" : c->name, r->time.quantizer,
            pnv_cpu_name(p->cpu), p->threads, p->frames_in_flight, c->n, o->rounds);
     printf(" \"cpu_ms_per_frame\": %.4f, \"cpu_ms_per_frame_median\": %.4f, \"wall_ms_per_frame\": %.4f, "
            "\"wall_ms_per_frame_median\": %.4f,\n",
@@ -259,7 +252,7 @@ static int measure(const Options *o, const PnvBenchContent *c, Result *r, char *
         return -1;
     if (o->stages && pnv_bench_stages(&r->stages, c, p, r->time.quantizer, o->rounds, error))
         return -1;
-    r->n_coefs = (double)c->frame_bytes / (p->depth > 8 ? 2 : 1);
+    r->n_coefs = (double)p->width * p->height * (p->profile >= PNV_PROFILE_4444 ? 3 : 2);
     r->copy_speed[0] = pnv_bench_copy_speed(1);
     r->copy_speed[1] = p->threads > 1 ? pnv_bench_copy_speed(p->threads) : r->copy_speed[0];
     if (o->peers)
@@ -287,10 +280,11 @@ int main(int argc, char **argv)
         return status == PNV_ENODEV ? 77 : 2;
     }
     o.params.cpu = pnv_params(enc)->cpu;
+    o.params.profile = pnv_params(enc)->profile;
     pnv_close(&enc);
     snprintf(error, sizeof error, "no memory for %d frames", o.n_frames);
-    int failed = o.input ? pnv_bench_content_read(&content, &o.params, o.n_frames, o.input, error)
-                         : pnv_bench_content_make(&content, &o.params, o.n_frames, o.is_pattern);
+    int failed = o.input ? pnv_bench_content_read(&content, &o.params, o.format, o.n_frames, o.input, error)
+                         : pnv_bench_content_make(&content, &o.params, o.format, o.n_frames, o.is_pattern);
     for (int i = 0; !failed && interlaced && i < content.n; i++)
         content.pics[i].interlace = PNV_TOP_FIELD_FIRST;
     failed = failed || measure(&o, &content, &result, error);

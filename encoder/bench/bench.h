@@ -7,29 +7,47 @@
 #include "plan.h"
 #include "pnv.h"
 
+/** How raw frames lie in memory, without padding. */
+typedef struct PnvBenchFormat {
+    const char *name; /**< As ffmpeg calls it. */
+    PnvModel model;
+    PnvChroma chroma;
+    PnvPacking packing;
+    int depth, has_alpha;
+    /** Of each component: which of the planes, bytes in front of its first sample, to the next, bits below in its word. */
+    struct { int plane, offset, step, shift; } at[4];
+} PnvBenchFormat;
+
+/** NULL where there is none of that name. */
+const PnvBenchFormat *pnv_bench_format(const char *name);
+
+/** Tell the encoder. Alpha under a profile without it is left out. */
+void pnv_bench_format_apply(const PnvBenchFormat *format, PnvParams *params);
+
 /** Frames to code, each in memory of its own so that they stream from memory as real ones do. */
 typedef struct PnvBenchContent {
-    PnvParams params; /**< Size, chroma and depth of the frames. */
+    PnvParams params; /**< Size of the frames, and their format for the encoder. */
+    const PnvBenchFormat *format;
     PnvPicture *pics;
     int n;
-    size_t frame_bytes; /**< Of one raw frame. */
-    const char *pixel_format; /**< As ffmpeg calls it. */
-    const char *name;         /**< For people: "natural", "pattern" or the file. */
+    size_t frame_bytes; /**< Of one raw frame, which begins at plane 0. */
+    uint8_t **memory;   /**< Of each frame. */
+    const char *name;   /**< For people: "natural", "pattern" or the file. */
 } PnvBenchContent;
-
-/** Bytes of a raw planar frame without padding. */
-size_t pnv_bench_frame_bytes(const PnvParams *params);
 
 /**
  * Make n frames: a natural-like picture that moves (noise of many sizes, edges, fine texture, grain) or, with
- * is_pattern, flat bars with ramps and text-like detail. The same on every machine.
+ * is_pattern, flat bars with ramps and text-like detail. The same on every machine, and the same picture in every format
+ * but for what a format cannot hold.
  *
  * @return 0, or -1 without memory.
  */
-int pnv_bench_content_make(PnvBenchContent *c, const PnvParams *params, int n, int is_pattern);
+int pnv_bench_content_make(PnvBenchContent *c, const PnvParams *params, const PnvBenchFormat *format, int n,
+                           int is_pattern);
 
-/** Read up to n raw planar frames of a file. @return 0, or -1 with error filled. */
-int pnv_bench_content_read(PnvBenchContent *c, const PnvParams *params, int n, const char *path, char *error);
+/** Read up to n raw frames of a file. @return 0, or -1 with error filled. */
+int pnv_bench_content_read(PnvBenchContent *c, const PnvParams *params, const PnvBenchFormat *format, int n,
+                           const char *path, char *error);
 
 void pnv_bench_content_free(PnvBenchContent *c);
 
@@ -50,8 +68,8 @@ int pnv_bench_time(PnvBenchTime *t, const PnvBenchContent *c, const PnvParams *p
 
 /** Stages on one thread, milliseconds of one frame, the least of the rounds. */
 typedef struct PnvBenchStages {
-    double fetch, transform, quant; /**< One after the other, through memory of a slice. */
-    double forward;                 /**< The three in one call, as the encoder does. */
+    double fetch, transform, quant; /**< One after the other, through memory of a slice; conversion is part of fetch. */
+    double forward;                 /**< The three as the encoder does them, in one call where nothing is converted. */
     double entropy_bits;            /**< Counting bits. */
     double entropy;                 /**< Writing them. */
     double n_levels;                /**< Levels of a frame that are not zero. */

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "bench.h"
+#include "encode.h"
 #include "slice.h"
 
 static double clock_ms(clockid_t id)
@@ -93,37 +94,48 @@ typedef struct Walk {
     const PnvDsp *dsp;
     Chain chain;
     size_t sum;
+    PnvScratch scratch;
     _Alignas(64) int16_t samples[16 * PNV_FETCH_STRIDE];
     _Alignas(64) int16_t coef[64 * PNV_MAX_BLOCKS], level[64 * PNV_MAX_BLOCKS];
     uint8_t out[8192];
 } Walk;
 
-static void walk_unit(Walk *w, const PnvFraming *f, const PnvPlane *plane, int c, PnvSpan span, int mb_y)
+/* As pnv_encode_unit() does, in steps. */
+static void fetch_transform(Walk *w, const PnvSliceJob *job, int c)
 {
-    const PnvDsp *dsp = w->dsp;
-    const PnvChroma chroma = w->plan->chroma;
-    const int mb_width = pnv_mb_width(chroma, c > 0), n_blocks = span.n_mb * pnv_blocks_per_mb(chroma, c > 0);
-    const int x0 = span.mb_x * mb_width;
+    const PnvChroma chroma = job->plan->chroma;
+    const int mb_width = pnv_mb_width(chroma, c > 0), x0 = job->span.mb_x * mb_width, n_mb = job->span.n_mb;
     const PnvBlockOrder order = !c                         ? PNV_BLOCKS_LUMA
                                 : chroma == PNV_CHROMA_422 ? PNV_BLOCKS_CHROMA_422
                                                            : PNV_BLOCKS_CHROMA_444;
+    const int16_t *samples = w->samples;
 
-    const PnvQuant *quant = pnv_plan_quant(w->plan, f, c, w->plan->params.quantizer);
+    if (pnv_convert_applies(&job->plan->conversion, c))
+        samples = pnv_convert_unit(&w->scratch.convert, job->dsp, &job->plan->conversion, &job->shape->chroma,
+                                   job->planes, c, x0, 16 * job->mb_y, n_mb * mb_width, job->shape->height);
+    else
+        job->dsp->fetch(w->samples, &job->planes[c], x0, 16 * job->mb_y, n_mb * mb_width);
+    if (w->chain != FETCH)
+        job->dsp->transform(w->coef, samples, PNV_FETCH_STRIDE, order, n_mb, job->framing->scan);
+}
+
+static void walk_unit(Walk *w, const PnvSliceJob *job, int c)
+{
+    const int n_blocks = job->span.n_mb * pnv_blocks_per_mb(job->plan->chroma, c > 0);
+    const PnvQuant *quant = pnv_plan_quant(w->plan, job->framing, c, w->plan->params.quantizer);
     const int rounding = w->plan->params.rounding, is_nearest = rounding == PNV_ROUNDING_NEAREST;
     const int16_t *level = is_nearest || w->chain == FETCH_TRANSFORM ? w->coef : w->level;
 
     if (w->chain >= FORWARD)
-        dsp->forward(w->coef, plane, x0, 16 * mb_y, order, span.n_mb, f->scan, is_nearest ? quant : NULL);
+        pnv_encode_unit(job, c, w->coef, is_nearest ? quant : NULL);
     else
-        dsp->fetch(w->samples, plane, x0, 16 * mb_y, span.n_mb * mb_width);
-    if (w->chain == FETCH_TRANSFORM || w->chain == FETCH_TRANSFORM_QUANT)
-        dsp->transform(w->coef, w->samples, PNV_FETCH_STRIDE, order, span.n_mb, f->scan);
+        fetch_transform(w, job, c);
     if (w->chain == FETCH_TRANSFORM_QUANT || (w->chain >= FORWARD && !is_nearest))
-        dsp->quant[rounding](w->level, w->coef, n_blocks, quant);
+        w->dsp->quant[rounding](w->level, w->coef, n_blocks, quant);
     if (w->chain == FORWARD_BITS)
-        w->sum += dsp->entropy_bits(level, n_blocks);
+        w->sum += w->dsp->entropy_bits(level, n_blocks);
     if (w->chain == FORWARD_WRITE)
-        w->sum += dsp->entropy_write(w->out, sizeof w->out, level, n_blocks);
+        w->sum += w->dsp->entropy_write(w->out, sizeof w->out, level, n_blocks);
     for (int i = 0; w->chain == COUNT && i < 64 * n_blocks; i++)
         w->sum += level[i] != 0;
 }
@@ -133,14 +145,17 @@ static void walk_frame(Walk *w, const PnvPicture *pic)
     const PnvFraming *f = &w->plan->framing[pic->interlace];
 
     for (int i = 0; i < f->n_pictures; i++) {
-        const PnvGrid *grid = &f->picture[i].grid;
-        PnvPlane plane[3];
+        const PnvPictureShape *shape = &f->picture[i];
+        PnvPlane planes[3];
+        PnvSliceJob job = {.plan = w->plan, .dsp = w->dsp, .framing = f, .shape = shape, .planes = planes,
+                           .scratch = &w->scratch};
         for (int c = 0; c < 3; c++)
-            plane[c] = pnv_plan_plane(w->plan, pic, &f->picture[i], c);
-        for (int y = 0; y < grid->height_mb; y++) {
-            for (int k = 0; k < grid->slices_per_row; k++) {
+            planes[c] = pnv_plan_plane(w->plan, pic, shape, c);
+        for (job.mb_y = 0; job.mb_y < shape->grid.height_mb; job.mb_y++) {
+            for (int k = 0; k < shape->grid.slices_per_row; k++) {
+                job.span = pnv_grid_span(&shape->grid, k);
                 for (int c = 0; c < 3; c++)
-                    walk_unit(w, f, &plane[c], c, pnv_grid_span(grid, k), y);
+                    walk_unit(w, &job, c);
             }
         }
     }

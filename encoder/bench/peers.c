@@ -56,11 +56,22 @@ static int run_peer(PnvBenchPeer *peer, const Session *s, const char *encoder, i
     char q[16];
     struct stat st;
     Child c = {.n = 0};
-    const char *const head[] = {"ffmpeg", "-nostdin", "-y", "-v", "error", "-threads", "1", "-f", "rawvideo", "-s",
-                                s->size, "-pix_fmt", s->content->pixel_format, "-i", s->in, "-c:v", encoder};
+    const char *const head[] = {"ffmpeg", "-nostdin", "-y", "-v", "error", "-threads", "1", "-s", s->size, "-f"};
+    const char *format = s->content->format->name;
 
     for (size_t i = 0; i < sizeof head / sizeof *head; i++)
         add(&c, head[i]);
+    if (s->content->format->packing == PNV_PACKING_V210) { /* no pixel format to ffmpeg, but a way to code */
+        add(&c, format);
+    } else {
+        add(&c, "rawvideo");
+        add(&c, "-pix_fmt");
+        add(&c, format);
+    }
+    add(&c, "-i");
+    add(&c, s->in);
+    add(&c, "-c:v");
+    add(&c, encoder);
     snprintf(q, sizeof q, "%d", quantizer);
     if (strncmp(encoder, "prores", 6) == 0) {
         add(&c, "-profile:v");
@@ -124,16 +135,13 @@ static int write_frames(const Session *s)
     int ok = file != NULL;
 
     for (int i = 0; ok && i < s->content->n; i++)
-        ok = fwrite(s->content->pics[i].plane[0], s->content->frame_bytes, 1, file) == 1;
+        ok = fwrite(s->content->memory[i], s->content->frame_bytes, 1, file) == 1;
     return file && !fclose(file) && ok ? 0 : -1;
 }
 
 void pnv_bench_peers(PnvBenchPeer peers[PNV_BENCH_PEERS], const PnvBenchContent *c, const PnvParams *params,
                      double bytes)
 {
-    const PnvProfile profile = params->profile                    ? params->profile
-                               : params->chroma == PNV_CHROMA_444 ? PNV_PROFILE_4444
-                                                                  : PNV_PROFILE_HQ;
     Session s = {.content = c, .params = params};
 
     peers[0] = (PnvBenchPeer){.name = "prores_ks, fixed quantizer"};
@@ -148,7 +156,7 @@ void pnv_bench_peers(PnvBenchPeer peers[PNV_BENCH_PEERS], const PnvBenchContent 
     snprintf(s.in, sizeof s.in, "%s/in.yuv", s.folder);
     snprintf(s.out, sizeof s.out, "%s/out.mov", s.folder);
     snprintf(s.size, sizeof s.size, "%dx%d", params->width, params->height);
-    snprintf(s.profile, sizeof s.profile, "%d", (int)profile - (int)PNV_PROFILE_PROXY);
+    snprintf(s.profile, sizeof s.profile, "%d", (int)params->profile - (int)PNV_PROFILE_PROXY);
     PnvBenchPeer nothing = {0};
     if (write_frames(&s) || run_peer(&nothing, &s, "rawvideo", 0)) {
         for (int i = 0; i < PNV_BENCH_PEERS; i++)
