@@ -177,9 +177,10 @@ PNV_INLINE void transform_group(const Output *output, const Source *source, Kind
         for (int y = 0; y < 8; y++) {
             const uint8_t *at = s.row[8 * bottom + y] + 8 * column * bytes;
             r[y] = load_row(at, kind, s.depth);
-            /* A row of 16-bit samples has two lines of 64 bytes: column 0 asks for the one, column 2 for the other. */
+            /* A row of 16-bit samples has two lines of 64 bytes, and a part of a third if it does not begin with one, which
+             * the next group asks for: column 0 asks for the first byte, column 2 for that 64 further on. */
             if (kind != SAMPLES && (column & 1) == 0)
-                _mm_prefetch((const char *)((uintptr_t)at + (uintptr_t)s.ahead + (column & 2 ? 32u * bytes : 0u)),
+                _mm_prefetch((const char *)((uintptr_t)at + (uintptr_t)s.ahead + (column & 2 ? 16u * bytes : 0u)),
                              _MM_HINT_T1);
         }
         column_pass(&columns[0][i], N_HALVES * N_SOURCES, r);
