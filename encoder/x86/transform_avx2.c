@@ -174,11 +174,16 @@ PNV_INLINE void transform_group(const Output *output, const Source *source, Kind
         const int half = i / N_SOURCES, j = i % N_SOURCES;
         const int bottom = s.is_luma ? j & 1 : half, column = s.is_luma ? (j & 2) + half : j;
         __m256i r[8];
+        if (partial && 2 * column >= o->n_blocks) {
+            for (int v = 0; v < 8; v++)
+                columns[v][i] = _mm256_setzero_si256();
+            continue;
+        }
         for (int y = 0; y < 8; y++) {
             const uint8_t *at = s.row[8 * bottom + y] + 8 * column * bytes;
             r[y] = load_row(at, kind, s.depth);
-            /* A row of 16-bit samples has two lines of 64 bytes, and a part of a third if it does not begin with one, which
-             * the next group asks for: column 0 asks for the first byte, column 2 for that 64 further on. */
+            /* A row of 16-bit samples has two lines of 64 bytes, and a part of a third, which the next group asks for, if
+             * it does not begin with one: column 0 asks for its first byte, column 2 for that 64 further on. */
             if (kind != SAMPLES && (column & 1) == 0)
                 _mm_prefetch((const char *)((uintptr_t)at + (uintptr_t)s.ahead + (column & 2 ? 16u * bytes : 0u)),
                              _MM_HINT_T1);
