@@ -252,7 +252,8 @@ gst_prores_nv_cuda_fence (GstBuffer * buffer, gpointer * event)
 
   if (!library->context_push (memory->context))
     return NULL;                /* no call will do: the encoder's neither */
-  if (library->event_create && library->event_record && library->event_destroy)
+  if (event && library->event_create && library->event_record
+      && library->event_destroy)
     recorded = (*event
         || library->event_create ((CUevent *) event, no_timing) == CUDA_SUCCESS)
         && library->event_record (*event, stream) == CUDA_SUCCESS;

@@ -46,8 +46,9 @@ const GstVideoInfo *gst_prores_nv_cuda_layout_of (GstBuffer * buffer);
 GstMapFlags gst_prores_nv_cuda_map_flags (void);
 
 /* What a GPU has to wait for before it reads such a buffer: an event in
- * @event, which is made at the first need, to be given back with
- * gst_prores_nv_cuda_clear_event(). NULL: nothing, or it was waited for. */
+ * @event, which is made at the first need, in the context of the buffer, to be
+ * given back with gst_prores_nv_cuda_clear_event(). Without @event, or where the
+ * library has none, all is waited for at once. NULL: nothing to wait for. */
 gpointer gst_prores_nv_cuda_fence (GstBuffer * buffer, gpointer * event);
 void gst_prores_nv_cuda_clear_event (GstCudaContext * context,
     gpointer * event);

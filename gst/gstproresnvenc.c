@@ -154,8 +154,9 @@ gst_prores_nv_enc_class_init (GstProresNvEncClass * klass)
    * "max-quantizer" (guint) of the frames; "raised" (guint64) frames that took
    * a larger quantizer than the constant one to keep to max-frame-size;
    * "downloads" (guint64) frames that came in the memory of a GPU and were
-   * brought to the CPU, "staging-copies" (guint64) frames that the CPU copied
-   * on their way to a GPU, "packet-copies" (guint64) encoded ones that it copied on their way
+   * brought to the CPU, "device-copies" (guint64) that came in the memory of
+   * another GPU or context and were copied from there, "staging-copies"
+   * (guint64) frames that the CPU copied on their way to a GPU, "packet-copies" (guint64) encoded ones that it copied on their way
    * out, "fallbacks" (guint64) frames that it encoded because CUDA failed;
    * "backend" (string) in use, "none" before there is one.
    *
@@ -844,7 +845,7 @@ map_slot (GstProresNvEnc * self, Slot * slot, PnvPicture * picture)
   GstElement *element = GST_ELEMENT (self);
   GstBuffer *buffer = slot->frame->input_buffer;
   const gboolean is_reached = !slot->partner
-      && gst_prores_nv_memory_reaches (&self->memory, self->enc, buffer);
+      && gst_prores_nv_memory_reaches (self->enc, buffer);
 
   if (!gst_prores_nv_picture_map (element, &self->info, buffer,
           is_reached ? gst_prores_nv_cuda_map_flags () : 0, &slot->video[0]))
@@ -856,7 +857,8 @@ map_slot (GstProresNvEnc * self, Slot * slot, PnvPicture * picture)
   }
   if (is_reached) {
     picture->memory = PNV_MEMORY_CUDA;
-    picture->cuda_event = gst_prores_nv_cuda_fence (buffer, &slot->event);
+    picture->cuda_event = gst_prores_nv_memory_fence (&self->memory, buffer,
+        &slot->event);
   }
   return TRUE;
 }

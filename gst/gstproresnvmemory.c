@@ -87,7 +87,7 @@ warn_of_copies (GstProresNvMemory * memory, GstElement * element, gint device)
   memory->warned = TRUE;
   GST_ELEMENT_WARNING (element, RESOURCE, SETTINGS,
       ("Frames come in the memory of GPU %d, which the encoder does not work "
-          "on. They are copied through the host. Set cuda-device-id=%d here "
+          "on, and have to be copied to the other. Set cuda-device-id=%d here, "
           "or another one before.", device, device), (NULL));
 }
 
@@ -134,11 +134,10 @@ gst_prores_nv_memory_close (GstProresNvMemory * memory, PnvEncoder * enc)
 }
 
 gboolean
-gst_prores_nv_memory_reaches (const GstProresNvMemory * memory,
-    const PnvEncoder * enc, GstBuffer * buffer)
+gst_prores_nv_memory_reaches (const PnvEncoder * enc, GstBuffer * buffer)
 {
-  return memory->context && pnv_params (enc)->backend == PNV_BACKEND_CUDA
-      && gst_prores_nv_cuda_context_of (buffer) == memory->context;
+  return pnv_params (enc)->backend == PNV_BACKEND_CUDA
+      && gst_prores_nv_cuda_context_of (buffer);
 }
 
 gboolean
@@ -154,6 +153,8 @@ gst_prores_nv_memory_note (GstProresNvMemory * memory, GstElement * element,
   pnv_stats (enc, &after);
   if (is_downloaded)
     way = "brought from a GPU to the CPU";
+  else if (after.n_device_copies > before->n_device_copies)
+    way = "copied from another GPU or context";
   else if (picture->memory == PNV_MEMORY_CUDA)
     way = "read in CUDA memory, no copy";
   else if (pnv_params (enc)->backend != PNV_BACKEND_CUDA)
@@ -166,6 +167,16 @@ gst_prores_nv_memory_note (GstProresNvMemory * memory, GstElement * element,
     GST_INFO_OBJECT (element, "frames are %s", way);
   memory->way = way;
   return is_downloaded;
+}
+
+gpointer
+gst_prores_nv_memory_fence (const GstProresNvMemory * memory,
+    GstBuffer * buffer, gpointer * event)
+{
+  const gboolean is_own =
+      gst_prores_nv_cuda_context_of (buffer) == memory->context;
+
+  return gst_prores_nv_cuda_fence (buffer, is_own ? event : NULL);
 }
 
 /* The pool for caps, NULL where there is none of that memory. */

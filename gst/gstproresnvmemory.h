@@ -53,9 +53,13 @@ void gst_prores_nv_memory_open (GstProresNvMemory * memory,
 void gst_prores_nv_memory_close (GstProresNvMemory * memory,
     PnvEncoder * enc);
 
-/* Whether the open encoder reads @buffer on the GPU where it is. */
-gboolean gst_prores_nv_memory_reaches (const GstProresNvMemory * memory,
-    const PnvEncoder * enc, GstBuffer * buffer);
+/* Whether @enc takes @buffer from the memory of a GPU. */
+gboolean gst_prores_nv_memory_reaches (const PnvEncoder * enc,
+    GstBuffer * buffer);
+
+/* What it has to wait for then; as gst_prores_nv_cuda_fence(). */
+gpointer gst_prores_nv_memory_fence (const GstProresNvMemory * memory,
+    GstBuffer * buffer, gpointer * event);
 
 /* After @picture, which is @buffer, was staged: a line in the log where frames
  * begin to go another way. @before are the counts until then. TRUE if it was

@@ -28,6 +28,7 @@ add_counts (PnvStats * sum, const PnvEncoder * enc)
 
   pnv_stats (enc, &counts);
   sum->n_staging_copies += counts.n_staging_copies;
+  sum->n_device_copies += counts.n_device_copies;
   sum->n_packet_copies += counts.n_packet_copies;
   sum->n_cpu_fallback += counts.n_cpu_fallback;
 }
@@ -62,6 +63,7 @@ gst_prores_nv_stats_tell (const GstProresNvStats * stats,
       "raised", G_TYPE_UINT64, stats->raised,
       "downloads", G_TYPE_UINT64, stats->downloads,
       "staging-copies", G_TYPE_UINT64, (guint64) counts.n_staging_copies,
+      "device-copies", G_TYPE_UINT64, (guint64) counts.n_device_copies,
       "packet-copies", G_TYPE_UINT64, (guint64) counts.n_packet_copies,
       "fallbacks", G_TYPE_UINT64, (guint64) counts.n_cpu_fallback,
       "backend", G_TYPE_STRING, backend_name, NULL);
