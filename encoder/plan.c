@@ -73,6 +73,8 @@ static PnvStatus check_format(char *error, const PnvParams *p)
         return refuse(error, "depth %d cannot be packed as packing %d: that has 10 bits", p->depth, (int)p->packing);
     if ((p->packing == PNV_PACKING_V210 || p->packing == PNV_PACKING_UYVP) && p->chroma != PNV_CHROMA_422)
         return refuse(error, "packing %d is 4:2:2, not %s", (int)p->packing, chroma_name(p->chroma));
+    if ((p->packing == PNV_PACKING_V210 || p->packing == PNV_PACKING_UYVP) && p->alpha_bits)
+        return refuse(error, "packing %d has no alpha; alpha_bits is %d", (int)p->packing, p->alpha_bits);
     if (p->model == PNV_MODEL_RGB && p->chroma != PNV_CHROMA_444)
         return refuse(error, "RGB is 4:4:4, not %s", chroma_name(p->chroma));
     if (p->model == PNV_MODEL_RGB && !pnv_color_has(p->matrix_coefficients))
@@ -353,7 +355,8 @@ int pnv_plan_rows(const PnvPlan *plan, const PnvPicture *pic, int c, int field)
     if (pic->bottom[c])
         return of_field[field];
     const int rows = of_field[0] > of_field[1] ? 2 * of_field[0] - 1 : 2 * of_field[1];
-    return is_chroma(c) && pic->chroma_rows && pic->chroma_rows < rows ? pic->chroma_rows : rows;
+    const int is_cut = is_chroma(c) && plan->params.chroma == PNV_CHROMA_420 && pic->chroma_rows;
+    return is_cut && pic->chroma_rows < rows ? pic->chroma_rows : rows;
 }
 
 /* Bytes of a sample, or of the words that hold one of each component; 0 where samples are packed otherwise. */

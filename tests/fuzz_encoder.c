@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Fuzz target of the encoder: settings, sizes, strides, steps, kinds of picture and samples from the input's bytes.
+ * Fuzz target of the encoder: settings, formats, sizes, strides, kinds of picture and samples from the input's bytes.
  * What is refused must say why; what is taken must give a frame that the strict reader finds nothing in, the same from
  * one thread as from several. Planes end where their memory ends, for AddressSanitizer.
  */
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pnv.h"
+#include "plan.h"
 #include "reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -35,7 +35,8 @@ static int choose(Input *in, const int *legal, int n)
 static PnvParams take_params(Input *in)
 {
     static const int depths[] = {8, 10, 12, 16}, mbs[] = {0, 1, 2, 4, 8}, alphas[] = {0, 8, 16}, bits[] = {0, 1};
-    static const int profiles[] = {0, 1, 2, 3, 4, 5, 6}, zero[] = {0}, roundings[] = {0, 1, 2};
+    static const int profiles[] = {0, 1, 2, 3, 4, 5, 6}, three[] = {0, 1, 2}, sitings[] = {0, 1, 2, 3};
+    static const int packings[] = {0, 0, 0, 0, 1, 2, 3, 4}, matrices[] = {1, 6, 9};
     PnvParams p = {0};
 
     p.width = take(in) % 200;
@@ -44,15 +45,22 @@ static PnvParams take_params(Input *in)
         p.width += 65400;
         p.height %= 3;
     }
-    p.chroma = (PnvChroma)choose(in, bits, 2);
-    p.depth = choose(in, depths, 4);
+    p.chroma = (PnvChroma)choose(in, three, 3);
+    p.model = (PnvModel)(p.chroma == PNV_CHROMA_444 ? choose(in, bits, 2) : 0);
+    p.matrix_coefficients = matrices[take(in) % 3];
+    p.siting = (PnvSiting)choose(in, sitings, 4);
+    p.packing = (PnvPacking)choose(in, packings, 8);
+    p.depth = p.packing ? 10 : choose(in, depths, 4);
+    for (int c = 0; c < 4; c++)
+        p.shift[c] = take(in) < 100 ? take(in) % 33 : 0;
+    p.alpha_depth = take(in) < 50 ? 2 : 0;
     p.range = (PnvRange)choose(in, bits, 2);
-    p.alpha_bits = p.chroma ? choose(in, alphas, 3) : choose(in, zero, 1);
+    p.alpha_bits = choose(in, alphas, 3);
     p.profile = (PnvProfile)choose(in, profiles, 7);
     if (take(in) < 200)
         p.profile = PNV_PROFILE_AUTO;
     p.quantizer = take(in) % 226;
-    p.rounding = (PnvRounding)choose(in, roundings, 3);
+    p.rounding = (PnvRounding)choose(in, three, 3);
     p.rate_control = (PnvRateControl)choose(in, bits, 2);
     p.min_quantizer = take(in) < 40 ? take(in) % 226 : 0;
     p.max_quantizer = take(in) < 40 ? take(in) % 226 : 0;
@@ -69,24 +77,50 @@ static PnvParams take_params(Input *in)
     return p;
 }
 
-/* Memory of the picture: planar or packed, any padding, samples from the input over and over. */
-static uint8_t *take_picture(Input *in, const PnvParams *p, PnvPicture *pic)
+/* Components that lie in the same rows. */
+typedef struct Region {
+    ptrdiff_t row_bytes;
+    int rows;
+    size_t offset;
+} Region;
+
+/* Memory of the picture, all that is allowed to be read and no more: planar, chroma in turn, or packed; any padding;
+ * samples from the input over and over. */
+static uint8_t *take_picture(Input *in, const PnvPlan *plan, PnvPicture *pic)
 {
-    const int bytes = p->depth > 8 ? 2 : 1, packed = p->chroma == PNV_CHROMA_444 && take(in) % 4 == 0;
-    const int padding = take(in) % 40 * bytes, n = p->alpha_bits ? 4 : 3;
-    size_t offset[4], total = 0;
+    const PnvParams *p = &plan->params;
+    const int bytes = p->depth > 8 ? 2 : 1, is_samples = p->packing == PNV_PACKING_SAMPLES;
+    const int layout = is_samples ? take(in) % 4 : 1; /* 1: all in common rows, 2: chroma is */
+    const int is_packed = layout == 1 && (!is_samples || p->chroma == PNV_CHROMA_444);
+    const int padding = take(in) % 40 * bytes;
+    Region region[4] = {{0}};
+    int region_of[4], place[4];
 
     pic->interlace = (PnvInterlace)(take(in) % 3);
-    for (int c = 0; c < n; c++) {
-        const int width = p->chroma == PNV_CHROMA_422 && (c == 1 || c == 2) ? (p->width + 1) / 2 : p->width;
-        pic->step[c] = packed ? 4 * bytes : take(in) % 2 * bytes;
-        pic->stride[c] = packed ? p->width * 4 * bytes + padding : width * bytes + padding;
-        offset[c] = packed ? (size_t)(c * bytes) : total;
-        if (!packed)
-            total += (size_t)(pic->stride[c] * (p->height - 1) + width * bytes);
+    if (!plan->framing[pic->interlace].n_pictures)
+        pic->interlace = PNV_PROGRESSIVE;
+    if (take(in) % 4 == 0)
+        pic->chroma_rows = (p->height + 1) / 2;
+    for (int c = 0; c < plan->n_components; c++) {
+        const int is_in_turn = layout == 2 && (c == 1 || c == 2);
+        region_of[c] = is_packed ? 0 : is_in_turn ? 1 : c;
+        place[c] = !is_samples ? 0 : is_packed ? c * bytes : is_in_turn ? (c - 1) * bytes : 0;
+        pic->step[c] = !is_samples ? 0 : is_packed ? 4 * bytes : is_in_turn ? 2 * bytes : take(in) % 2 * bytes;
+        pic->stride[c] = 0;
+        const PnvPlane plane = pnv_plan_plane(plan, pic, &plan->framing[pic->interlace].picture[0], c);
+        Region *r = &region[region_of[c]];
+        const int rows = pnv_plan_rows(plan, pic, c, 0);
+        if (r->row_bytes < place[c] + pnv_plane_row_bytes(&plane))
+            r->row_bytes = place[c] + pnv_plane_row_bytes(&plane);
+        r->rows = rows > r->rows ? rows : r->rows;
     }
-    if (packed)
-        total = (size_t)(pic->stride[0] * (p->height - 1) + p->width * 4 * bytes);
+    size_t total = 0;
+    for (int i = 0; i < 4; i++) {
+        region[i].offset = total;
+        if (region[i].rows)
+            total += (size_t)((region[i].row_bytes + padding) * (region[i].rows - 1) + region[i].row_bytes);
+        total += total % 2; /* words are aligned */
+    }
     uint8_t *memory = malloc(total);
     if (!memory)
         return NULL;
@@ -94,8 +128,10 @@ static uint8_t *take_picture(Input *in, const PnvParams *p, PnvPicture *pic)
     const size_t n_samples = in->size - in->at;
     for (size_t i = 0; i < total; i++)
         memory[i] = n_samples ? (uint8_t)(samples[i % n_samples] + i / n_samples * 7) : (uint8_t)(i * 31);
-    for (int c = 0; c < n; c++)
-        pic->plane[c] = memory + offset[c];
+    for (int c = 0; c < plan->n_components; c++) {
+        pic->plane[c] = memory + region[region_of[c]].offset + place[c];
+        pic->stride[c] = region[region_of[c]].row_bytes + padding;
+    }
     return memory;
 }
 
@@ -149,12 +185,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     PnvPicture pic = {0};
     PnvPacket packet, alone;
 
-    if (pnv_packet_bound(&params) == 0) {
+    PnvPlan plan;
+    char error[PNV_ERROR_BYTES];
+
+    if (pnv_plan(&plan, &params, error) != PNV_OK) {
         if (encode(&params, &pic, &packet) == 0)
             abort();
         return 0;
     }
-    uint8_t *memory = take_picture(&in, &params, &pic);
+    uint8_t *memory = take_picture(&in, &plan, &pic);
     if (memory && encode(&params, &pic, &packet) == 0) {
         judge(&params, &pic, &packet);
         params.threads = 1;

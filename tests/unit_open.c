@@ -27,6 +27,8 @@ static void test_refused_params(void)
         {{.width = 64, .height = 48, .depth = 8, .packing = PNV_PACKING_V210}, PNV_EINVAL, {"depth", "8", "10 bits"}},
         {{.width = 64, .height = 48, .depth = 10, .packing = PNV_PACKING_V210, .chroma = PNV_CHROMA_444}, PNV_EINVAL,
          {"packing 3", "4:2:2", "4:4:4"}},
+        {{.width = 64, .height = 48, .depth = 10, .packing = PNV_PACKING_UYVP, .alpha_bits = 8}, PNV_EINVAL,
+         {"packing 4", "no alpha", "8"}},
         {{.width = 64, .height = 48, .depth = 8, .model = PNV_MODEL_RGB, .matrix_coefficients = 1}, PNV_EINVAL,
          {"RGB", "4:4:4", "4:2:2"}},
         {{.width = 64, .height = 48, .depth = 8, .model = PNV_MODEL_RGB, .chroma = PNV_CHROMA_444}, PNV_EINVAL,
