@@ -341,6 +341,7 @@ gst_prores_nv_colorimetry (const GstVideoColorimetry * colorimetry)
   return c;
 }
 
+/* GStreamer gives RGB caps no matrix of their own. */
 static GstVideoColorMatrix
 matrix_for_rgb (const GstVideoInfo * info)
 {
@@ -362,15 +363,6 @@ matrix_for_rgb (const GstVideoInfo * info)
   }
 }
 
-/* Those that a frame's header can say. */
-static gboolean
-is_matrix (GstVideoColorMatrix matrix)
-{
-  return matrix == GST_VIDEO_COLOR_MATRIX_BT601
-      || matrix == GST_VIDEO_COLOR_MATRIX_BT709
-      || matrix == GST_VIDEO_COLOR_MATRIX_BT2020;
-}
-
 GstVideoColorimetry
 gst_prores_nv_coded_colorimetry (const GstVideoInfo * info)
 {
@@ -378,8 +370,7 @@ gst_prores_nv_coded_colorimetry (const GstVideoInfo * info)
 
   if (GST_VIDEO_INFO_IS_RGB (info)) {
     c.range = GST_VIDEO_COLOR_RANGE_16_235;
-    if (!is_matrix (c.matrix))
-      c.matrix = matrix_for_rgb (info);
+    c.matrix = matrix_for_rgb (info);
   } else if (c.range == GST_VIDEO_COLOR_RANGE_0_255) {
     c.range = GST_VIDEO_COLOR_RANGE_16_235;
   }

@@ -334,6 +334,271 @@ GST_START_TEST(test_sitings)
 }
 GST_END_TEST;
 
+/** What the element makes of a frame, decoded. */
+static const PnvReaderFrame *code_frame(const char *properties, GstCaps *caps, GstBuffer *buffer, int depth, PnvReader *reader)
+{
+    gchar *launch = g_strdup_printf("proresnvenc rate-control=constant-quantizer quantizer=1 quantization=nearest %s", properties);
+    GstHarness *h = test_harness(launch);
+
+    fail_unless(push_caps(h, caps), "%s", launch);
+    fail_unless_equals_int(gst_harness_push(h, buffer), GST_FLOW_OK);
+    gst_harness_push_event(h, gst_event_new_eos());
+    GstBuffer *packet = gst_harness_pull(h);
+    check_no_error(h);
+    const PnvReaderFrame *frame = read_packet(reader, packet, depth);
+    gst_buffer_unref(packet);
+    test_harness_free(h);
+    g_free(launch);
+    return frame;
+}
+
+/* ---- Colour bars ---- */
+
+enum { BAR_WIDTH = 32, BARS = 8, BAR_LEVEL = 75 };
+
+/** Red, green and blue of bar i, 0..1. */
+static double bar(int i, int c)
+{
+    static const guint8 order[3] = {2, 4, 1}; /* white, yellow, cyan, green, magenta, red, blue, black */
+    return (7 - i) & order[c] ? BAR_LEVEL / 100.0 : 0;
+}
+
+static GstBuffer *bars_buffer(const GstVideoInfo *info)
+{
+    const GstVideoFormatInfo *finfo = info->finfo;
+    const gboolean is_wide = finfo->unpack_format == GST_VIDEO_FORMAT_ARGB64;
+    const gboolean is_full = info->colorimetry.range == GST_VIDEO_COLOR_RANGE_0_255;
+    GstBuffer *buffer = gst_buffer_new_allocate(NULL, GST_VIDEO_INFO_SIZE(info), NULL);
+    guint8 *row = g_malloc0(8 * BAR_WIDTH * BARS);
+    GstVideoFrame frame;
+
+    fail_unless(gst_video_frame_map(&frame, info, buffer, GST_MAP_WRITE));
+    for (int x = 0; x < BAR_WIDTH * BARS; x++) {
+        for (int c = 0; c < 4; c++) {
+            const int depth = (int)GST_VIDEO_FORMAT_INFO_DEPTH(finfo, 0), at = 4 * x + (c == 3 ? 0 : c + 1);
+            const double v = c == 3 ? 1 : bar(x / BAR_WIDTH, c), max = (1 << depth) - 1;
+            const long s = lrint(is_full ? v * max : (16 + 219 * v) * (1 << (depth - 8)));
+            if (is_wide)
+                ((guint16 *)row)[at] = (guint16)(s << (16 - depth));
+            else
+                row[at] = (guint8)s;
+        }
+    }
+    for (int y = 0; y < info->height; y++)
+        finfo->pack_func(finfo, GST_VIDEO_PACK_FLAG_NONE, row, 0, frame.data, frame.info.stride,
+                         GST_VIDEO_CHROMA_SITE_UNKNOWN, y, BAR_WIDTH * BARS);
+    gst_video_frame_unmap(&frame);
+    g_free(row);
+    GST_BUFFER_PTS(buffer) = 0;
+    return buffer;
+}
+
+/* RGB bars come back within one code value of 10 bits; what 8 bits of video range round is no conversion's fault. */
+GST_START_TEST(test_bars)
+{
+    static const struct {
+        const char *colorimetry; /**< Of range : matrix : transfer : primaries. */
+        double kr, kb;
+        int matrix; /**< In the header. */
+    } colors[] = {
+        {"1:1:7:1", 0.2126, 0.0722, 1}, {"1:1:16:4", 0.299, 0.114, 6}, {"1:1:13:7", 0.2627, 0.0593, 9},
+        {"2:1:5:1", 0.2126, 0.0722, 1}, {"2:1:16:4", 0.299, 0.114, 6}, {"1:1:0:0", 0.299, 0.114, 6}, /* unknown: SD */
+    };
+    static const char *const formats[] = {"RGB", "BGRA", "r210", "GBR_12LE", "RGBA64_LE"}, *const profiles[] = {"4444", "hq"};
+    PnvReader *reader = pnv_reader_new();
+
+    for (guint f = 0; f < G_N_ELEMENTS(formats); f++) {
+        for (guint p = 0; p < G_N_ELEMENTS(profiles); p++) {
+            GstCaps *caps = test_caps(formats[f], BAR_WIDTH * BARS, 32, NULL);
+            gchar *properties = g_strdup_printf("alpha-bits=0 profile=%s", profiles[p]);
+            GstVideoInfo info;
+            gst_caps_set_simple(caps, "colorimetry", G_TYPE_STRING, colors[__i__].colorimetry, NULL);
+            fail_unless(gst_video_info_from_caps(&info, caps));
+            const PnvReaderFrame *frame = code_frame(properties, caps, bars_buffer(&info), 10, reader);
+            fail_unless_equals_int(frame->header.matrix_coefficients, colors[__i__].matrix);
+            for (int i = 0; i < BARS; i++) {
+                const double kr = colors[__i__].kr, kb = colors[__i__].kb;
+                const double luma = kr * bar(i, 0) + (1 - kr - kb) * bar(i, 1) + kb * bar(i, 2);
+                const double want[3] = {4 * (16 + 219 * luma), 4 * (128 + 224 * (bar(i, 2) - luma) / (2 - 2 * kb)),
+                                        4 * (128 + 224 * (bar(i, 0) - luma) / (2 - 2 * kr))};
+                for (int c = 0; c < 3; c++) {
+                    const int middle = (i * BAR_WIDTH + BAR_WIDTH / 2) * frame->plane[c].width / (BAR_WIDTH * BARS);
+                    const double got = pnv_reader_row(reader, c, 16)[middle], one = GST_VIDEO_INFO_COMP_DEPTH(&info, 0) == 8 ? 2 : 1;
+                    fail_unless(fabs(got - want[c]) <= one, "%s %s, %s: bar %d component %d is %.2f, not %.2f", formats[f],
+                                colors[__i__].colorimetry, profiles[p], i, c, got, want[c]);
+                }
+            }
+            g_free(properties);
+        }
+    }
+    pnv_reader_free(&reader);
+}
+GST_END_TEST;
+
+/* ---- 4:2:0 against the 4:2:2 that it comes from, and against videoconvert ---- */
+
+enum { PLATE = 256, PLATE_FRAMES = 4 };
+
+typedef double (*Scene)(double x, double y, int frame);
+
+/** Rings that grow finer, up to 0.7 of what 4:2:0 can hold, in chroma columns and luma rows. */
+static double zone_plate(double x, double y, int frame)
+{
+    const double reach = 0.7 * G_PI / (2 * PLATE), dx = x - PLATE / 2.0 + 3 * frame, dy = y - PLATE / 2.0 + 2 * frame;
+    return 512 + 300 * cos(reach * (dx * dx + dy * dy) / 2 + frame);
+}
+
+/** Stripes and discs with hard edges. */
+static double hard_edges(double x, double y, int frame)
+{
+    const int stripe = (int)floor((y + 0.5 + 3 * frame) / 13) & 1, disc = hypot(x - 100, y - 128) < 60 + frame;
+    return stripe ^ disc ? 800 : 224;
+}
+
+/** The mean of luma rows that a chroma row of 4:2:0 stands for: of a band-limited scene its value in the middle. */
+static double of_420(Scene scene, double x, double y, int frame)
+{
+    return scene == zone_plate ? scene(x, y, frame) : (scene(x, y - 0.5, frame) + scene(x, y + 0.5, frame)) / 2;
+}
+
+static GstBuffer *scene_buffer(const GstVideoInfo *info, Scene scene, int frame)
+{
+    GstBuffer *buffer = gst_buffer_new_allocate(NULL, GST_VIDEO_INFO_SIZE(info), NULL);
+    const double centre = info->chroma_site & GST_VIDEO_CHROMA_SITE_H_COSITED ? 0 : 0.25; /* in chroma columns */
+    GstVideoFrame video;
+
+    fail_unless(gst_video_frame_map(&video, info, buffer, GST_MAP_WRITE));
+    for (guint c = 0; c < 3; c++) {
+        for (gint y = 0; y < GST_VIDEO_FRAME_COMP_HEIGHT(&video, c); y++) {
+            guint16 *row = (guint16 *)((guint8 *)GST_VIDEO_FRAME_COMP_DATA(&video, c) + y * GST_VIDEO_FRAME_COMP_STRIDE(&video, c));
+            for (gint x = 0; x < GST_VIDEO_FRAME_COMP_WIDTH(&video, c); x++)
+                row[x] = c == 0 ? 512 : (guint16)lrint(of_420(scene, x + centre, 2 * y + 0.5, frame + (int)c));
+        }
+    }
+    gst_video_frame_unmap(&video);
+    GST_BUFFER_PTS(buffer) = 0;
+    return buffer;
+}
+
+/** Squared error of a row of chroma against the 4:2:2 original. */
+static double error_of(Scene scene, int c, int y, int frame, const double *row, const guint16 *words)
+{
+    double sum = 0;
+
+    for (int x = 8; x < PLATE - 8; x++) {
+        const double d = (row ? row[x] : words[x]) - scene(x, y, frame + c);
+        sum += d * d;
+    }
+    return sum;
+}
+
+/** PSNR of chroma, edges aside: ours, and videoconvert's. */
+static void measure(Scene scene, const char *site, double psnr[2])
+{
+    GstCaps *caps = test_caps("I420_10LE", 2 * PLATE, PLATE, NULL);
+    GstHarness *converter = gst_harness_new_parse("videoconvert ! capsfilter caps=video/x-raw,format=I422_10LE,chroma-site=mpeg2");
+    PnvReader *reader = pnv_reader_new();
+    GstVideoInfo info;
+    double sum[2] = {0};
+
+    gst_caps_set_simple(caps, "chroma-site", G_TYPE_STRING, site, "colorimetry", G_TYPE_STRING, "bt709", NULL);
+    fail_unless(gst_video_info_from_caps(&info, caps));
+    gst_harness_set_src_caps(converter, gst_caps_copy(caps));
+    for (int frame = 0; frame < PLATE_FRAMES; frame++) {
+        code_frame("profile=hq", gst_caps_copy(caps), scene_buffer(&info, scene, frame), 10, reader);
+        GstBuffer *converted = gst_harness_push_and_pull(converter, scene_buffer(&info, scene, frame));
+        GstVideoInfo as;
+        GstVideoFrame video;
+        GstCaps *current = gst_pad_get_current_caps(converter->sinkpad);
+        fail_unless(gst_video_info_from_caps(&as, current));
+        fail_unless(gst_video_frame_map(&video, &as, converted, GST_MAP_READ));
+        for (int c = 1; c < 3; c++) {
+            for (int y = 16; y < PLATE - 16; y++) {
+                const guint8 *data = GST_VIDEO_FRAME_COMP_DATA(&video, c);
+                sum[0] += error_of(scene, c, y, frame, pnv_reader_row(reader, c, y), NULL);
+                sum[1] += error_of(scene, c, y, frame, NULL,
+                                   (const guint16 *)(data + y * GST_VIDEO_FRAME_COMP_STRIDE(&video, c)));
+            }
+        }
+        gst_video_frame_unmap(&video);
+        gst_buffer_unref(converted);
+        gst_caps_unref(current);
+    }
+    for (int i = 0; i < 2; i++)
+        psnr[i] = 10 * log10(1023.0 * 1023.0 * PLATE_FRAMES * 2 * (PLATE - 16) * (PLATE - 32) / sum[i]);
+    gst_caps_unref(caps);
+    gst_harness_teardown(converter);
+    pnv_reader_free(&reader);
+}
+
+GST_START_TEST(test_interpolation)
+{
+    static const char *const sites[] = {"mpeg2", "jpeg"};
+    double plate[2], edges[2];
+
+    measure(zone_plate, sites[__i__], plate);
+    measure(hard_edges, sites[__i__], edges);
+    g_print("chroma-site %s: zone plate %.2f dB, videoconvert %.2f dB; hard edges %.2f, %.2f dB\n", sites[__i__], plate[0],
+            plate[1], edges[0], edges[1]);
+    fail_unless(plate[0] >= plate[1] + 3, "%s: %.2f dB, videoconvert %.2f dB", sites[__i__], plate[0], plate[1]);
+    fail_unless(edges[0] >= edges[1], "%s: %.2f dB, videoconvert %.2f dB", sites[__i__], edges[0], edges[1]);
+}
+GST_END_TEST;
+
+/* 486 rows of P010 in fields have 243 of chroma, which is one less than both fields want. */
+GST_START_TEST(test_missing_chroma_row)
+{
+    GstCaps *caps = test_caps("P010_10LE", 72, 486, "interlace-mode=interleaved,field-order=bottom-field-first");
+    PnvReader *reader = pnv_reader_new();
+    GstVideoInfo info;
+
+    fail_unless(gst_video_info_from_caps(&info, caps));
+    /* all there is, and not a byte more */
+    GstBuffer *buffer = gst_buffer_new_allocate(NULL, (gsize)info.stride[0] * (486 + 243), NULL);
+    gst_buffer_memset(buffer, 0, 0x80, gst_buffer_get_size(buffer));
+    gsize offset[GST_VIDEO_MAX_PLANES] = {0, (gsize)info.stride[0] * 486};
+    gst_buffer_add_video_meta_full(buffer, GST_VIDEO_FRAME_FLAG_INTERLACED, GST_VIDEO_FORMAT_P010_10LE, 72, 486, 2, offset,
+                                   info.stride);
+    GST_BUFFER_PTS(buffer) = 0;
+    code_frame("", caps, buffer, 8, reader);
+    for (int y = 0; y < 486; y++)
+        fail_unless(fabs(pnv_reader_row(reader, 1, y)[20] - 128.5) < 0.6, "row %d: %f", y, pnv_reader_row(reader, 1, y)[20]);
+    pnv_reader_free(&reader);
+}
+GST_END_TEST;
+
+/* Too small for its caps, or with samples at odd places: the error says which plane and how many bytes. */
+GST_START_TEST(test_refused)
+{
+    static const struct {
+        const char *format;
+        gint short_by, odd;
+        const char *words;
+    } cases[] = {
+        {"v210", 81, 0, "smaller than its caps say|plane 0|12207 bytes at stride 256|needed 12208"},
+        {"NV12", 1, 0, "smaller than its caps say|plane 1|needed 1536"},
+        {"P010_10LE", 0, 1, "not aligned"},
+        {"Y210", 0, 1, "not aligned"},
+    };
+    GstCaps *caps = test_caps(cases[__i__].format, 64, 48, NULL);
+    GstHarness *h = test_harness("proresnvenc");
+    GstVideoInfo info;
+
+    fail_unless(gst_video_info_from_caps(&info, caps));
+    gsize size = GST_VIDEO_INFO_SIZE(&info), offset[GST_VIDEO_MAX_PLANES];
+    GstBuffer *buffer = gst_buffer_new_allocate(NULL, size - (gsize)cases[__i__].short_by + 16, NULL);
+    for (int i = 0; i < GST_VIDEO_MAX_PLANES; i++)
+        offset[i] = info.offset[i] + (gsize)cases[__i__].odd;
+    gst_buffer_resize(buffer, 0, (gssize)size - cases[__i__].short_by + (cases[__i__].odd ? 16 : 0));
+    gst_buffer_add_video_meta_full(buffer, GST_VIDEO_FRAME_FLAG_NONE, info.finfo->format, 64, 48, info.finfo->n_planes, offset,
+                                   info.stride);
+    fail_unless(push_caps(h, caps));
+    fail_unless_equals_int(gst_harness_push(h, buffer), GST_FLOW_ERROR);
+    check_error(h, cases[__i__].words);
+    test_harness_free(h);
+}
+GST_END_TEST;
+
 static Suite *formats_suite(void)
 {
     Suite *suite = suite_create("formats");
@@ -343,6 +608,10 @@ static Suite *formats_suite(void)
     tcase_add_loop_test(tc, test_samples, 0, n_formats());
     tcase_add_loop_test(tc, test_ramps, 0, n_formats());
     tcase_add_loop_test(tc, test_sitings, 0, 4);
+    tcase_add_loop_test(tc, test_bars, 0, 6);
+    tcase_add_loop_test(tc, test_interpolation, 0, 2);
+    tcase_add_test(tc, test_missing_chroma_row);
+    tcase_add_loop_test(tc, test_refused, 0, 4);
     return suite;
 }
 
