@@ -19,11 +19,11 @@
  * ]| Ten seconds of a test pattern as ProRes 422 HQ.
  *
  * |[
- * gst-launch-1.0 filesrc location=in.mp4 ! decodebin ! videoconvert ! proresnvenc profile=lt ! qtmux ! filesink location=out.mov
+ * gst-launch-1.0 filesrc location=in.mp4 ! decodebin ! proresnvenc profile=lt ! qtmux ! filesink location=out.mov
  * ]| The video of a file as ProRes 422 LT.
  *
  * |[
- * gst-launch-1.0 -e v4l2src ! videoconvert ! queue ! proresnvenc ! qtmux ! filesink location=live.mov
+ * gst-launch-1.0 -e v4l2src ! queue ! proresnvenc ! qtmux ! filesink location=live.mov
  * ]| Records a camera until Ctrl-C.
  *
  * Since: 0.1
