@@ -5,6 +5,7 @@
 
 #include "check.h"
 #include "fetch.h"
+#include "load.h"
 
 static int min_int(int a, int b)
 {
@@ -109,6 +110,138 @@ static void test_high_bits(void)
     CHECK(got[0] == (0x134 << 4) - 8192, "%d", got[0]);
 }
 
+/* ---- packings, written from their definitions ---- */
+
+enum { WIDEST = 140 };
+
+/* Sample x of component 0..2 in row y: 10 bits. */
+static int code(int component, int x, int y)
+{
+    return sample(x + 300 * component, y, 10);
+}
+
+/* Four words for six pixels; the two highest bits of each are not used. */
+static void write_v210(uint8_t *row, int x, int y, const int there[3])
+{
+    const int c = x / 2;
+    int v[12]; /* Cb0 Y0 Cr0 | Y1 Cb1 Y2 | Cr1 Y3 Cb2 | Y4 Cr2 Y5 */
+    static const int component[12] = {1, 0, 2, 0, 1, 0, 2, 0, 1, 0, 2, 0}, number[12] = {0, 0, 0, 1, 1, 2, 1, 3, 2, 4, 2, 5};
+
+    for (int i = 0; i < 12; i++) {
+        const int k = component[i], at = (k ? c : x) + number[i];
+        v[i] = at < there[k] ? code(k, at, y) : 0x2aa;
+    }
+    for (int i = 0; i < 4; i++) {
+        const uint32_t word = 0xc0000000u | (uint32_t)v[3 * i + 2] << 20 | (uint32_t)v[3 * i + 1] << 10 | (uint32_t)v[3 * i];
+        for (int b = 0; b < 4; b++)
+            row[x / 6 * 16 + 4 * i + b] = (uint8_t)(word >> 8 * b);
+    }
+}
+
+/* Cb Y Cr Y, bit after bit, the most significant first. */
+static void write_uyvp(uint8_t *row, int x, int y, const int there[3])
+{
+    const int v[4] = {code(1, x / 2, y), code(0, x, y), code(2, x / 2, y), x + 1 < there[0] ? code(0, x + 1, y) : 0};
+
+    for (int bit = 0; bit < 40; bit++) {
+        uint8_t *at = row + x / 2 * 5 + bit / 8;
+        const int set = v[bit / 10] >> (9 - bit % 10) & 1;
+        *at = (uint8_t)((*at & ~(0x80 >> bit % 8)) | (set ? 0x80 >> bit % 8 : 0));
+    }
+}
+
+/* Pixels of three 10-bit samples in words of 32 bits, the last one lowest, the rest set. */
+static void write_word(uint8_t *row, int x, int y, int is_big_endian)
+{
+    const uint32_t word = 0xc0000000u | (uint32_t)code(0, x, y) << 20 | (uint32_t)code(1, x, y) << 10 |
+                          (uint32_t)code(2, x, y);
+    for (int b = 0; b < 4; b++)
+        row[4 * x + b] = (uint8_t)(word >> 8 * (is_big_endian ? 3 - b : b));
+}
+
+/* Y Cb Y Cr, 16 bits each, of which the highest 10 count (Y210). */
+static void write_y210(uint8_t *row, int x, int y, const int there[3])
+{
+    const int v[4] = {code(0, x, y), code(1, x / 2, y), x + 1 < there[0] ? code(0, x + 1, y) : 0, code(2, x / 2, y)};
+
+    for (int i = 0; i < 4; i++) {
+        row[4 * x + 2 * i] = (uint8_t)(v[i] << 6 | 0x3f);
+        row[4 * x + 2 * i + 1] = (uint8_t)(v[i] >> 2);
+    }
+}
+
+typedef enum Layout { V210, UYVP, WORDS, WORDS_BE, Y210, N_LAYOUTS } Layout;
+
+static PnvPlane component_plane(Layout layout, int c, int width, int height, const uint8_t *data, ptrdiff_t stride)
+{
+    static const PnvPacking packings[] = {PNV_PACKING_V210, PNV_PACKING_UYVP, PNV_PACKING_WORDS, PNV_PACKING_WORDS_BE,
+                                          PNV_PACKING_SAMPLES};
+    const int is_444 = layout == WORDS || layout == WORDS_BE;
+    PnvPlane p = {.data = data, .stride = stride, .width = c && !is_444 ? (width + 1) / 2 : width, .height = height,
+                  .depth = 10, .packing = packings[layout], .component = c};
+
+    if (is_444) {
+        p.step = 4;
+        p.shift = 20 - 10 * c;
+    } else if (layout == Y210) {
+        p.data += c == 0 ? 0 : c == 1 ? 2 : 6;
+        p.step = c ? 8 : 4;
+        p.shift = 6;
+    }
+    return p;
+}
+
+static void test_layout(Layout layout, int width)
+{
+    const int height = 3, pairs = (width + 1) / 2;
+    const size_t row_bytes = layout == V210   ? (size_t)(width + 5) / 6 * 16
+                             : layout == UYVP ? (size_t)pairs * 5
+                             : layout == Y210 ? (size_t)pairs * 8
+                                              : (size_t)width * 4;
+    const int there[3] = {width, pairs, pairs};
+    uint8_t *data = malloc(row_bytes * (size_t)height);
+    static uint16_t got[WIDEST + 40];
+    static int16_t scaled[16 * PNV_FETCH_STRIDE];
+
+    REQUIRE(data, "memory");
+    memset(data, 0xff, row_bytes * (size_t)height);
+    for (int y = 0; y < height; y++) {
+        uint8_t *row = data + row_bytes * (size_t)y;
+        for (int x = 0; layout == V210 && x < width; x += 6)
+            write_v210(row, x, y, there);
+        for (int x = 0; layout == UYVP && x < width; x += 2)
+            write_uyvp(row, x, y, there);
+        for (int x = 0; layout == Y210 && x < width; x += 2)
+            write_y210(row, x, y, there);
+        for (int x = 0; (layout == WORDS || layout == WORDS_BE) && x < width; x++)
+            write_word(row, x, y, layout == WORDS_BE);
+    }
+    for (int c = 0; c < 3; c++) {
+        const PnvPlane p = component_plane(layout, c, width, height, data, (ptrdiff_t)row_bytes);
+        /* whole words, or the byte that its last bit lies in */
+        const int last = c == 0 ? 2 * p.width - 1 : 4 * p.width - (c == 1 ? 4 : 2);
+        const ptrdiff_t bytes = layout == UYVP   ? (10 * (last + 1) + 7) / 8
+                                : layout == Y210 ? (p.width - 1) * p.step + 2
+                                                 : (ptrdiff_t)row_bytes;
+        CHECK(pnv_plane_row_bytes(&p) == bytes, "layout %d: component %d of %d px has %td bytes, not %td", (int)layout, c,
+              width, pnv_plane_row_bytes(&p), bytes);
+        for (int y = -1; y <= height; y++) {
+            const int row = y < 0 ? 0 : min_int(y, height - 1);
+            pnv_load_c(got, &p, -10, y, p.width + 20);
+            for (int i = 0; i < p.width + 20; i++) {
+                const int x = i < 10 ? 0 : min_int(i - 10, p.width - 1);
+                CHECK(got[i] == code(c, x, row), "layout %d component %d, %d px, %d,%d: %d, not %d", (int)layout, c, width,
+                      i - 10, y, got[i], code(c, x, row));
+            }
+        }
+        pnv_fetch_c(scaled, &p, 0, 0, 128);
+        for (int x = 0; x < 128; x++)
+            CHECK(scaled[2 * PNV_FETCH_STRIDE + x] == expected(code(c, min_int(x, p.width - 1), 2), 10, PNV_SAMPLES_VIDEO),
+                  "layout %d component %d at its scale", (int)layout, c);
+    }
+    free(data);
+}
+
 int main(void)
 {
     static const int sizes[][2] = {{1, 1}, {7, 3}, {16, 16}, {17, 17}, {127, 15}, {129, 33}, {200, 20}};
@@ -123,6 +256,10 @@ int main(void)
                 test_plane(sizes[i][0], sizes[i][1], depths[d], 4 * bytes, 8, (PnvSampleRange)range);
             }
         }
+    }
+    for (int layout = V210; layout < N_LAYOUTS; layout++) {
+        for (int width = 1; width <= WIDEST; width++)
+            test_layout((Layout)layout, width);
     }
     test_every_code();
     test_high_bits();
