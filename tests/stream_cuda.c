@@ -313,46 +313,91 @@ static void test_packets(int quantizer)
     stream_free(&s);
 }
 
-/* Half of the packets come back from another thread, later. */
-typedef struct Releaser {
-    PnvPacket packet[2 * N_PICTURES];
-    _Atomic int n;
-    int n_wrong;
-    const Stream *s;
-} Releaser;
+enum { N_FRAMES = 10 * N_PICTURES };
 
-static void *release_all(void *arg)
+/* What passes between the threads of test_threads(). */
+typedef struct Threads {
+    Stream s;
+    PnvEncoder *enc;
+    PnvPacket packet[N_FRAMES];
+    _Atomic int n_collected, is_over;
+    int n_wrong, n_failed; /* CHECK() belongs to one thread */
+} Threads;
+
+static void *collect_all(void *arg)
 {
-    Releaser *r = arg;
+    Threads *t = arg;
 
-    for (int i = 0; i < 2 * N_PICTURES; i++) {
-        while (r->n <= i)
-            sched_yield();
-        r->n_wrong += !same_frame(&r->s->want[i % N_PICTURES], &(TestFrame){(uint8_t *)r->packet[i].data, r->packet[i].size});
-        pnv_packet_release(&r->packet[i]);
+    while (t->n_collected < N_FRAMES) {
+        const PnvStatus status = pnv_collect(t->enc, &t->packet[t->n_collected]);
+        if (status == PNV_EMPTY) {
+            sched_yield(); /* the sender is not there yet */
+            continue;
+        }
+        t->n_failed += status != PNV_OK;
+        t->n_collected++;
     }
     return NULL;
 }
 
-static void test_packets_from_two_threads(void)
+static void *release_all(void *arg)
 {
-    PnvParams params = make_params(PNV_PROFILE_LT, 33, 20, 10);
-    Stream s;
-    Releaser r = {.s = &s};
-    pthread_t thread;
+    Threads *t = arg;
 
-    stream_init(&s, params);
-    PnvEncoder *enc = stream_open(&s);
-    REQUIRE(enc, "open: %s", s.warning);
-    REQUIRE(!pthread_create(&thread, NULL, release_all, &r), "thread");
-    for (int i = 0; i < 2 * N_PICTURES; i++) {
-        r.packet[i] = next_packet(&s, enc, i % N_PICTURES);
-        r.n++;
+    for (int i = 0; i < N_FRAMES; i++) {
+        while (t->n_collected <= i)
+            sched_yield();
+        t->n_wrong += !same_frame(&t->s.want[i % N_PICTURES], &(TestFrame){(uint8_t *)t->packet[i].data, t->packet[i].size});
+        pnv_packet_release(&t->packet[i]);
     }
-    pnv_close(&enc);
-    pthread_join(thread, NULL);
-    CHECK(r.n_wrong == 0, "%d packets changed while they were out", r.n_wrong);
-    stream_free(&s);
+    return NULL;
+}
+
+static void *allocate_all(void *arg)
+{
+    Threads *t = arg;
+    PnvStats stats;
+
+    while (!t->is_over) {
+        uint8_t *memory = pnv_host_alloc(t->enc, 5000, NULL);
+        t->n_failed += !memory;
+        pnv_stats(t->enc, &stats);
+        pnv_host_free(memory);
+        sched_yield();
+    }
+    return NULL;
+}
+
+/* One thread sends and drains, one collects, one releases, one allocates; ThreadSanitizer watches. */
+static void test_threads(void)
+{
+    static Threads t;
+    void *(*const work[3])(void *) = {collect_all, release_all, allocate_all};
+    pthread_t thread[3];
+    PnvParams params = make_params(PNV_PROFILE_LT, 20, 18, 10);
+
+    params.frames_in_flight = 3;
+    stream_init(&t.s, params);
+    t.enc = stream_open(&t.s);
+    REQUIRE(t.enc, "open: %s", t.s.warning);
+    for (int i = 0; i < 3; i++)
+        REQUIRE(!pthread_create(&thread[i], NULL, work[i], &t), "thread");
+    for (int i = 0; i < N_FRAMES;) {
+        const PnvStatus status = pnv_send(t.enc, &t.s.t[i % N_PICTURES].pic);
+        REQUIRE(status == PNV_OK || status == PNV_AGAIN, "send: %s", pnv_error(t.enc));
+        i += status == PNV_OK;
+        if (status == PNV_AGAIN)
+            sched_yield();
+        else if (i % 20 == 0)
+            pnv_drain(t.enc);
+    }
+    pthread_join(thread[0], NULL);
+    t.is_over = 1;
+    pthread_join(thread[2], NULL);
+    pnv_close(&t.enc); /* packets may be out */
+    pthread_join(thread[1], NULL);
+    CHECK(!t.n_failed && !t.n_wrong && !t.s.n_warnings, "%d failed, %d wrong, %s", t.n_failed, t.n_wrong, t.s.warning);
+    stream_free(&t.s);
 }
 
 #ifdef PNV_CUDA_EMULATED
@@ -892,6 +937,7 @@ int main(int argc, char **argv)
         CHECK_END();
     }
     test_settings();
+    test_threads();
     if (getenv("PNV_TEST_TINY"))
         CHECK_END();
     test_search();
@@ -899,7 +945,6 @@ int main(int argc, char **argv)
     test_in_flight();
     test_packets(8);
     test_packets(1);
-    test_packets_from_two_threads();
 #ifdef PNV_CUDA_EMULATED
     test_steady_state();
     test_pinned(0);
