@@ -128,13 +128,16 @@ static inline void check_packet(GstBuffer *packet, const PnvParams *params, cons
     check_packet_fields(packet, params, info, raw, PNV_PROGRESSIVE);
 }
 
-/** A harness with a bus to read what the element says. */
+/** A harness with a bus to read what the element says. PNV_TEST_BACKEND chooses the backend where the launch does not. */
 static inline GstHarness *test_harness(const char *launch)
 {
     GstElement *element = gst_parse_launch(launch, NULL);
     GstBus *bus = gst_bus_new();
+    const gchar *backend = g_getenv("PNV_TEST_BACKEND");
 
     fail_unless(element != NULL, "%s", launch);
+    if (backend && !strstr(launch, "backend="))
+        gst_util_set_object_arg(G_OBJECT(element), "backend", backend);
     gst_object_ref_sink(element);
     GstHarness *h = gst_harness_new_with_element(element, "sink", "src");
     gst_object_unref(element);

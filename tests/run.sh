@@ -88,7 +88,7 @@ build tsan gcc $sanitize -Dcuda=disabled -Db_sanitize=thread -Dgst=disabled && r
 build clang clang -Dcuda=disabled -Dgst=disabled -Dfuzz=true && run clang --no-suite slow
 # The kernels and the pipeline on the emulated runtime. It needs the headers of a CUDA toolkit, and no GPU.
 if [ -f "${CUDA_HOME:-/usr/local/cuda}/include/cuda_runtime.h" ]; then
-    build cuda gcc -Dcuda=host -Dgst=disabled -Dbuildtype=release && run cuda --suite cuda --timeout-multiplier 2
+    build cuda gcc -Dcuda=host -Dbuildtype=release && run cuda --suite cuda --timeout-multiplier 2
     # shellcheck disable=SC2086
     build cuda-asan gcc $sanitize -Dcuda=host -Dgst=disabled -Db_sanitize=address,undefined &&
         run cuda-asan --suite cuda --no-suite slow --timeout-multiplier 6
