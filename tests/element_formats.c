@@ -10,8 +10,6 @@
 #include "gstproresnvpicture.h"
 #include "plan.h"
 
-GST_DEBUG_CATEGORY(gst_prores_nv_enc_debug); /* of the plugin's files that are linked in */
-
 static const GstProresNvFormat *format_at(int i)
 {
     guint n;
@@ -99,7 +97,7 @@ static void check_samples(const GstProresNvFormat *format, int width, int height
                                                     : GST_VIDEO_INTERLACE_MODE_PROGRESSIVE,
                                          (guint)width, (guint)height);
     GstBuffer *buffer = spread_buffer(&info, seed);
-    fail_unless(gst_prores_nv_picture_map(element, &info, buffer, &frame), "%s", name);
+    fail_unless(gst_prores_nv_picture_map(element, &info, buffer, GST_MAP_READ, &frame), "%s", name);
     fail_unless(gst_prores_nv_picture_describe(element, &info, &frame, &picture), "%s", name);
     gst_prores_nv_params_from_info(&params, &info);
     fail_unless(pnv_plan(&plan, &params, error) == PNV_OK, "%s: %s", name, error);
