@@ -4,6 +4,7 @@
 #define PNV_FETCH_H
 
 #include "load.h"
+#include "sample.h"
 
 #define PNV_FETCH_STRIDE 128 /**< Samples from a row to the next in what fetch writes: the widest slice. */
 
@@ -25,6 +26,13 @@ void pnv_fetch_c(int16_t *dst, const PnvPlane *plane, int x0, int y0, int width)
 static inline int pnv_fetch_is_plain(const PnvPlane *plane)
 {
     return pnv_plane_is_plain(plane) && plane->range == PNV_SAMPLES_VIDEO && plane->depth <= 14;
+}
+
+/** That scale of one sample. full_gain: pnv_sample_full_gain(), read for full range. */
+PNV_SHARED int16_t pnv_fetch_sample(int s, int depth, PnvSampleRange range, int64_t full_gain)
+{
+    return range == PNV_SAMPLES_VIDEO ? pnv_sample_video(s, depth)
+                                      : pnv_sample_full(s, depth, range == PNV_SAMPLES_FULL_LUMA, full_gain);
 }
 
 /** The second half of it: n loaded samples to that scale. */
