@@ -26,13 +26,11 @@ struct AlphaUnit {
 
 static __device__ __forceinline__ void load_values(AlphaUnit *u, const PnvCudaFrame &f, const SlicePlace &at, int n)
 {
-    const PnvPlane &plane = f.plane[at.picture][3].plane;
+    const PnvPlane &plane = f.plane[at.picture][3];
     const int width = 16 * at.span.n_mb, x0 = 16 * at.span.mb_x, y0 = 16 * at.mb_y;
 
     for (int i = (int)threadIdx.x; i < n; i += UNIT_THREADS) {
-        const int x = x0 + i % width, y = y0 + i / width;
-        const int column = x < plane.width ? x : plane.width - 1, row = y < plane.height ? y : plane.height - 1;
-        const int a = pnv_plane_load(&plane, plane.data + row * plane.stride, column);
+        const int a = pnv_plane_at(&plane, x0 + i % width, y0 + i / width);
         u->value[i] = pnv_sample_alpha(a, plane.depth, f.alpha_bits);
     }
 }

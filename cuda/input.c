@@ -13,30 +13,53 @@ static size_t align_row(size_t bytes)
     return (bytes + ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT;
 }
 
+/** Bytes that hold a sample, or a word of several, and are copied together where samples are gathered. */
 static size_t sample_bytes(const PnvPlan *plan)
 {
-    return plan->params.depth > 8 ? 2 : 1;
+    return plan->params.packing != PNV_PACKING_SAMPLES ? 4 : plan->params.depth > 8 ? 2 : 1;
 }
 
-static size_t row_samples(const PnvPlan *plan, int c)
+/** Component c of the frame as a plane without its data. Rows are pnv_plan_rows()'s. */
+static PnvPlane plane_shape(const PnvPlan *plan, const PnvPicture *pic, int c)
 {
-    return (size_t)pnv_plane_width(plan->params.chroma, c == 1 || c == 2, plan->params.width);
+    return pnv_plan_plane(plan, pic, &plan->framing[PNV_PROGRESSIVE].picture[0], c);
+}
+
+/** Most rows of component c in any kind of picture. */
+static size_t most_rows(const PnvPlan *plan, int c)
+{
+    const PnvPicture frame = {0}, woven = {.interlace = PNV_TOP_FIELD_FIRST};
+    const PnvPicture apart = {.interlace = PNV_TOP_FIELD_FIRST, .bottom = {"", "", "", ""}}; /* there, and not read */
+    const int rows[3] = {pnv_plan_rows(plan, &frame, c, 0), pnv_plan_rows(plan, &woven, c, 0),
+                         pnv_plan_rows(plan, &apart, c, 0) + pnv_plan_rows(plan, &apart, c, 1)};
+    int most = 0;
+
+    for (int i = 0; i < 3; i++)
+        most = rows[i] > most ? rows[i] : most;
+    return (size_t)most;
+}
+
+static int is_packed(const PnvPlan *plan)
+{
+    return plan->params.packing != PNV_PACKING_SAMPLES;
 }
 
 size_t pnv_cuda_input_bound(const PnvPlan *plan)
 {
-    size_t row = 0;
+    const PnvPicture pic = {0};
+    size_t apart = 0, longest = 0;
 
-    for (int c = 0; c < plan->n_components; c++)
-        row += align_row(row_samples(plan, c) * sample_bytes(plan));
+    for (int c = 0; c < plan->n_components; c++) {
+        const PnvPlane plane = plane_shape(plan, &pic, c);
+        const size_t row = align_row((size_t)pnv_plane_row_bytes(&plane));
+        apart += row * most_rows(plan, c);
+        longest = row > longest ? row : longest;
+    }
+    if (is_packed(plan))
+        return longest * most_rows(plan, 0);
     /* four bytes or words a pixel, or two pixels of 4:2:2, where one of them is not coded */
-    const size_t packed = align_row(4 * row_samples(plan, 1) * sample_bytes(plan));
-    return (row > packed ? row : packed) * (size_t)plan->params.height;
-}
-
-static size_t step_of(const PnvPlan *plan, const PnvPicture *pic, int c)
-{
-    return pic->step[c] ? (size_t)pic->step[c] : sample_bytes(plan);
+    const size_t packed = align_row(4 * (size_t)plane_shape(plan, &pic, 1).width * sample_bytes(plan)) * most_rows(plan, 0);
+    return apart > packed || plan->params.chroma == PNV_CHROMA_420 ? apart : packed;
 }
 
 /** Component c of a picture; of the second field where fields are apart and field is 1. */
@@ -45,9 +68,15 @@ static const uint8_t *plane_of(const PnvPicture *pic, int field, int c)
     return field ? pic->bottom[c] : pic->plane[c];
 }
 
+static size_t step_of(const PnvPlan *plan, const PnvPicture *pic, int c)
+{
+    return (size_t)plane_shape(plan, pic, c).step;
+}
+
 static const uint8_t *row_end(const PnvPlan *plan, const PnvPicture *pic, int field, int c)
 {
-    return plane_of(pic, field, c) + (row_samples(plan, c) - 1) * step_of(plan, pic, c) + sample_bytes(plan);
+    const PnvPlane plane = plane_shape(plan, pic, c);
+    return plane_of(pic, field, c) + pnv_plane_row_bytes(&plane);
 }
 
 /** Whether component c lies in the same rows as a region of packed components; then the region is widened to hold it. */
@@ -55,7 +84,10 @@ static int join(PnvCudaRegion *r, const PnvPlan *plan, const PnvPicture *pic, in
 {
     const uint8_t *begin = plane_of(pic, field, c), *end = row_end(plan, pic, field, c);
 
-    if ((size_t)pic->stride[c] != r->stride || step_of(plan, pic, c) == sample_bytes(plan))
+    if (r->gather_step) /* of samples each has its own, words have all */
+        return is_packed(plan);
+    if ((size_t)pic->stride[c] != r->stride || (size_t)pnv_plan_rows(plan, pic, c, field) != r->n_rows ||
+        (!is_packed(plan) && step_of(plan, pic, c) == sample_bytes(plan)))
         return 0;
     if (begin > r->from)
         begin = r->from;
@@ -71,15 +103,17 @@ static int join(PnvCudaRegion *r, const PnvPlan *plan, const PnvPicture *pic, in
 static void add_region(PnvCudaInput *in, const PnvPlan *plan, const PnvPicture *pic, int field, int c, int gathers)
 {
     PnvCudaRegion *r = &in->region[in->n_regions++];
-    const size_t rows = (size_t)plan->params.height;
 
-    *r = (PnvCudaRegion){.from = plane_of(pic, field, c), .stride = (size_t)pic->stride[c]};
-    r->n_rows = field ? rows / 2 : pic->bottom[c] ? (rows + 1) / 2 : rows;
+    *r = (PnvCudaRegion){
+        .from = plane_of(pic, field, c),
+        .stride = (size_t)pic->stride[c],
+        .row_bytes = (size_t)(row_end(plan, pic, field, c) - plane_of(pic, field, c)),
+        .n_rows = (size_t)pnv_plan_rows(plan, pic, c, field),
+    };
     if (gathers) {
-        r->gather_step = (int)step_of(plan, pic, c);
-        r->row_bytes = row_samples(plan, c) * sample_bytes(plan);
-    } else {
-        r->row_bytes = (size_t)(row_end(plan, pic, field, c) - r->from);
+        r->gather_step = step_of(plan, pic, c);
+        r->gather_bytes = sample_bytes(plan);
+        r->row_bytes = (size_t)plane_shape(plan, pic, c).width * sample_bytes(plan);
     }
 }
 
@@ -104,7 +138,7 @@ static void find_regions(PnvCudaInput *in, const PnvPlan *plan, const PnvPicture
     for (int field = 0; field < n_fields; field++) {
         const int first = in->n_regions;
         for (int c = 0; c < plan->n_components; c++) {
-            int i = gathers ? in->n_regions : first;
+            int i = first;
             while (i < in->n_regions && !join(&in->region[i], plan, pic, field, c))
                 i++;
             region_of[field][c] = i;
@@ -143,7 +177,7 @@ PnvPicture pnv_cuda_input_inside(const PnvCudaInput *in, const uint8_t *slot)
     return pic;
 }
 
-void pnv_cuda_input_copy(uint8_t *slot, const PnvCudaRegion *r, size_t first, size_t end, int bytes)
+void pnv_cuda_input_copy(uint8_t *slot, const PnvCudaRegion *r, size_t first, size_t end)
 {
     for (size_t y = first; y < end; y++) {
         uint8_t *to = slot + r->offset + y * r->pitch;
@@ -152,7 +186,7 @@ void pnv_cuda_input_copy(uint8_t *slot, const PnvCudaRegion *r, size_t first, si
             memcpy(to, from, r->row_bytes);
             continue;
         }
-        for (size_t x = 0; x < r->row_bytes; x += (size_t)bytes, from += r->gather_step)
-            memcpy(to + x, from, (size_t)bytes);
+        for (size_t x = 0; x < r->row_bytes; x += r->gather_bytes, from += r->gather_step)
+            memcpy(to + x, from, r->gather_bytes);
     }
 }

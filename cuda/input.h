@@ -14,7 +14,7 @@ typedef struct PnvCudaRegion {
     size_t stride;       /**< Of that. */
     size_t row_bytes, n_rows;
     size_t offset, pitch; /**< In the slot. */
-    int gather_step;      /**< 0, or: one component, whose samples lie that far apart and are put side by side. */
+    size_t gather_step, gather_bytes; /**< 0, or: samples (or packed words) that lie so far apart and are put side by side. */
     int is_pinned;        /**< The picture's memory is page-locked: the device reads it itself. */
 } PnvCudaRegion;
 
@@ -37,6 +37,6 @@ size_t pnv_cuda_input_bound(const PnvPlan *plan);
 void pnv_cuda_input_plan(PnvCudaInput *input, const PnvPlan *plan, const PnvPicture *pic);
 
 /** Copy rows first..end - 1 of a region to the slot's memory. */
-void pnv_cuda_input_copy(uint8_t *slot, const PnvCudaRegion *region, size_t first, size_t end, int sample_bytes);
+void pnv_cuda_input_copy(uint8_t *slot, const PnvCudaRegion *region, size_t first, size_t end);
 
 #endif

@@ -9,21 +9,14 @@
 
 #include <cuda_runtime_api.h>
 
+#include "convert.h"
 #include "layout.h"
 #include "quant.h"
 #include "rate.h"
-#include "fetch.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/** A component of one picture of the frame, in device memory. */
-typedef struct PnvCudaPlane {
-    PnvPlane plane;
-    int64_t full_gain; /**< pnv_sample_full_gain(), for full range. */
-    int has_pairs;     /**< Two samples of a row that begin at an even column can be loaded as one aligned word. */
-} PnvCudaPlane;
 
 /** Bytes of a unit at the last even and the last odd quantizer it was measured at: the border of rate.h moves between
  * two neighbours. 0 in quantizer: not measured. */
@@ -61,7 +54,11 @@ typedef struct PnvCudaResult {
 
 /** All that the kernels need to know of one frame. Passed by value. */
 typedef struct PnvCudaFrame {
-    PnvCudaPlane plane[2][4]; /**< Of each picture. */
+    PnvPlane plane[2][4];     /**< Components of each picture, in device memory. */
+    uint8_t has_pairs[2][4];  /**< Two samples of a row from an even column on can be loaded as one aligned word. */
+    int64_t full_gain[2];     /**< pnv_sample_full_gain() of luma and chroma, for full range. */
+    PnvConversion conversion;
+    PnvChromaGrid chroma_grid[2];
     PnvGrid grid[2];
     int n_pictures, n_slices;
     int chroma, alpha_bits, rounding; /**< PnvChroma, bits, PnvRounding */

@@ -183,15 +183,11 @@ static size_t align_up(size_t n, size_t to)
     return (n + to - 1) / to * to;
 }
 
-static PnvCudaPlane device_plane(const PnvPlan *plan, const PnvPicture *pic, const PnvPictureShape *shape, int c)
+static int has_pairs(const PnvPlane *p)
 {
-    PnvCudaPlane p = {.plane = pnv_plan_plane(plan, pic, shape, c)};
-    const int sample = p.plane.depth > 8 ? 2 : 1;
+    const unsigned pair = p->depth > 8 ? 4 : 2;
 
-    p.full_gain = pnv_sample_full_gain(p.plane.depth, p.plane.range == PNV_SAMPLES_FULL_LUMA);
-    p.has_pairs = p.plane.step == sample && (uintptr_t)p.plane.data % (unsigned)(2 * sample) == 0 &&
-                  p.plane.stride % (2 * sample) == 0;
-    return p;
+    return pnv_plane_is_plain(p) && (uintptr_t)p->data % pair == 0 && p->stride % (int)pair == 0;
 }
 
 /** Bytes of the header template of each PnvInterlace. */
@@ -209,8 +205,11 @@ static void describe_frame(Slot *s)
 
     for (int i = 0; i < framing->n_pictures; i++) {
         f->grid[i] = framing->picture[i].grid;
-        for (int c = 0; c < plan->n_components; c++)
-            f->plane[i][c] = device_plane(plan, &inside, &framing->picture[i], c);
+        f->chroma_grid[i] = framing->picture[i].chroma;
+        for (int c = 0; c < plan->n_components; c++) {
+            f->plane[i][c] = pnv_plan_plane(plan, &inside, &framing->picture[i], c);
+            f->has_pairs[i][c] = has_pairs(&f->plane[i][c]);
+        }
     }
     f->n_pictures = framing->n_pictures;
     f->n_slices = framing->n_slices;
@@ -448,8 +447,7 @@ static void copy_job(void *arg, int job, int worker)
         const PnvCudaRegion *r = &s->input.region[i];
         if (!r->is_pinned)
             pnv_cuda_input_copy(s->h_input, r, r->n_rows * (size_t)job / (size_t)n_jobs,
-                                r->n_rows * (size_t)(job + 1) / (size_t)n_jobs,
-                                s->pipeline->plan->params.depth > 8 ? 2 : 1);
+                                r->n_rows * (size_t)(job + 1) / (size_t)n_jobs);
     }
 }
 
@@ -819,6 +817,9 @@ static void describe_settings(PnvCudaFrame *f, const PnvPlan *plan)
     const PnvParams *params = &plan->params;
 
     f->chroma = plan->chroma;
+    f->conversion = plan->conversion;
+    f->full_gain[0] = pnv_sample_full_gain(params->depth, 1);
+    f->full_gain[1] = pnv_sample_full_gain(params->depth, 0);
     f->alpha_bits = params->alpha_bits;
     f->rounding = params->rounding;
     f->quantizer = params->quantizer;
@@ -890,11 +891,15 @@ static cudaError_t warm_up(Pipeline *p)
     Slot *s = &p->slot[0];
     const PnvPlan *plan = p->plan;
     PnvPicture pic = {0};
-    const int bytes = plan->params.depth > 8 ? 2 : 1;
+    ptrdiff_t stride = 0;
 
     for (int c = 0; c < plan->n_components; c++) {
+        const PnvPlane plane = pnv_plan_plane(plan, &pic, &plan->framing[PNV_PROGRESSIVE].picture[0], c);
+        stride = pnv_plane_row_bytes(&plane) > stride ? pnv_plane_row_bytes(&plane) : stride;
+    }
+    for (int c = 0; c < plan->n_components; c++) {
         pic.plane[c] = s->h_input; /* not read: the copy is what matters, and it is there */
-        pic.stride[c] = (ptrdiff_t)pnv_plane_width(plan->params.chroma, c == 1 || c == 2, plan->params.width) * bytes;
+        pic.stride[c] = stride;
     }
     memset(s->h_input, 0, pnv_cuda_input_bound(plan));
     s->pic = pic;
@@ -957,9 +962,6 @@ static PnvStatus open_pipeline(Pipeline *p, char *error)
 
     if (status != PNV_OK)
         return status;
-    if (pnv_convert_applies(&p->plan->conversion, 0) || pnv_convert_applies(&p->plan->conversion, 1) || params->packing ||
-        params->shift[0])
-        return no_device(error, "CUDA: the input's samples need unpacking or conversion, which only the cpu backend does");
     p->is_opening = 1;
     if (open_host(p, error) == 0)
         e = open_device(p);

@@ -126,8 +126,8 @@ PNV_SHARED PnvConvertWindow pnv_convert_window(const PnvConversion *v, const Pnv
 }
 
 /**
- * Component c at (x, y), or at the nearest pixel there is, as its filter takes it: of chroma that is interpolated the
- * input's code, else an int16_t at the scale of fetch.h.
+ * Component c at (x, y), or at the nearest pixel there is, as its filter takes it: of chroma that is interpolated with
+ * pnv_convert_depth() bits, else an int16_t at the scale of fetch.h.
  *
  * @param planes    of the input; of RGB all three are read.
  * @param full_gain pnv_sample_full_gain() of the component, where its range is full.
@@ -139,22 +139,20 @@ PNV_SHARED uint16_t pnv_convert_source(const PnvConversion *v, const PnvPlane *p
         return (uint16_t)pnv_color_sample(&v->color, c, pnv_plane_at(&planes[0], x, y), pnv_plane_at(&planes[1], x, y),
                                           pnv_plane_at(&planes[2], x, y));
     const int s = pnv_plane_at(&planes[c], x, y);
-    return (uint16_t)(c > 0 && v->interpolates ? s
+    return (uint16_t)(c > 0 && v->interpolates ? pnv_convert_widen(&planes[c], s, full_gain)
                                                : pnv_fetch_sample(s, planes[c].depth, planes[c].range, full_gain));
 }
 
 /**
  * Sample (x, y) of a unit of a filtered component, or the nearest that the picture has, at the scale of fetch.h.
  *
- * @param w         the unit's window,
- * @param source    and what is there, stride from a row to the next.
- * @param plane     of the input: its depth and range.
- * @param full_gain as above.
- * @param height    rows of the picture.
+ * @param w      the unit's window,
+ * @param source and what is there, stride from a row to the next.
+ * @param depth  pnv_convert_depth() of the component.
+ * @param height rows of the picture.
  */
 PNV_SHARED int16_t pnv_convert_sample(const PnvConversion *v, const PnvChromaGrid *grid, const PnvConvertWindow *w,
-                                      const uint16_t *source, int stride, const PnvPlane *plane, int64_t full_gain, int x,
-                                      int y, int height)
+                                      const uint16_t *source, int stride, int depth, int x, int y, int height)
 {
     x = pnv_plane_inside(x, v->chroma_width);
     y = pnv_plane_inside(y, height);
@@ -168,8 +166,7 @@ PNV_SHARED int16_t pnv_convert_sample(const PnvConversion *v, const PnvChromaGri
         for (int k = 0; k < 6; k++)
             s[i][k] = (fy || i == 2) && (fx || k == 2) ? at[(i - 2) * stride + k - 2] : 0;
     }
-    const int between = pnv_interpolate_sample(s, fx, fy, (1 << plane->depth) - 1);
-    return pnv_fetch_sample(between, plane->depth, plane->range, full_gain);
+    return pnv_sample_video(pnv_interpolate_sample(s, fx, fy, (1 << depth) - 1), depth);
 }
 
 /**

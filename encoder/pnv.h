@@ -241,7 +241,8 @@ typedef struct PnvParams {
  */
 typedef struct PnvPicture {
     const void *plane[4]; /**< Top left sample of each component, 2-byte aligned where samples take 2; of all other
-                             packings the first row, the same for each. Alpha only if params.alpha_bits asks for it. */
+                             packings the first row, the same for each, as are stride and step. Alpha only if
+                             params.alpha_bits asks for it. */
     ptrdiff_t stride[4];  /**< Bytes from a row to the next, at least the row's bytes, of v210 with its last group
                              whole; even where samples take 2 bytes. */
     int step[4];          /**< Bytes from a sample to the next (AYUV: 4, NV12's chroma: 2). Default 0: one sample, or

@@ -70,8 +70,9 @@ static void compare(const PnvParams *params, const TestPicture *t, const TestFra
         cuda_twin_set_order(order);
         TestFrame got = cuda_twin_encode(params, t);
         CHECK(same_frame(want, &got),
-              "%dx%d chroma %d depth %d range %d alpha %d interlace %d rounding %d mode %d quantizer %d maximum %u slices of "
-              "%d, order %d: another frame", params->width, params->height, (int)params->chroma, params->depth,
+              "%dx%d model %d chroma %d siting %d packing %d depth %d range %d alpha %d interlace %d rounding %d mode %d "
+              "quantizer %d maximum %u slices of %d, order %d: another frame", params->width, params->height,
+              (int)params->model, (int)params->chroma, (int)params->siting, (int)params->packing, params->depth,
               (int)params->range, params->alpha_bits, (int)t->pic.interlace, (int)params->rounding,
               (int)params->rate_control, params->quantizer, params->max_frame_bytes, params->mbs_per_slice, order);
         free(got.data);

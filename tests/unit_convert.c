@@ -39,8 +39,8 @@ static void make_unit(int16_t *dst, const PnvConversion *v, const PnvPictureShap
     for (int y = 0; y < 16; y++) {
         for (int x = 0; x < width; x++)
             dst[y * PNV_FETCH_STRIDE + x] = pnv_convert_filters(v, c)
-                ? pnv_convert_sample(v, &shape->chroma, &w, source[0], PNV_CONVERT_WINDOW_WIDTH, &planes[c], full_gain,
-                                     x0 + x, y0 + y, shape->height)
+                ? pnv_convert_sample(v, &shape->chroma, &w, source[0], PNV_CONVERT_WINDOW_WIDTH,
+                                     pnv_convert_depth(&planes[c]), x0 + x, y0 + y, shape->height)
                 : (int16_t)source[y][x];
     }
 }

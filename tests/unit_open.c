@@ -144,6 +144,26 @@ static void test_refused_pictures(void)
     pnv_close(&enc);
 }
 
+/* What is packed in words lies in one place. */
+static void test_refused_words(void)
+{
+    PnvParams params = small;
+    PnvEncoder *enc;
+    PnvPacket packet;
+
+    params.packing = PNV_PACKING_V210;
+    REQUIRE(pnv_open(&enc, &params, NULL) == PNV_OK, "open");
+    PnvPicture pic = {.plane = {grey, grey, grey}, .stride = {176, 176, 176}, .step = {0, 4, 8}}; /* that have no meaning */
+    CHECK(pnv_send(enc, &pic) == PNV_OK && pnv_collect(enc, &packet) == PNV_OK, "v210: %s", pnv_error(enc));
+    pnv_packet_release(&packet);
+    pic.stride[2] = 192;
+    CHECK(pnv_send(enc, &pic) == PNV_EINVAL && strstr(pnv_error(enc), "stride 192"), "\"%s\"", pnv_error(enc));
+    pic.stride[2] = 176;
+    pic.plane[1] = grey + 1;
+    CHECK(pnv_send(enc, &pic) == PNV_EINVAL && strstr(pnv_error(enc), "plane[1]"), "\"%s\"", pnv_error(enc));
+    pnv_close(&enc);
+}
+
 /* Stage, submit, collect: what each refuses, order, tags, and packets that outlive the encoder. */
 static void test_order(void)
 {
@@ -279,6 +299,7 @@ int main(void)
     test_defaults();
     test_cuda();
     test_refused_pictures();
+    test_refused_words();
     test_order();
     test_drop_staged();
     test_two_threads();
