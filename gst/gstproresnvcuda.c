@@ -110,6 +110,15 @@ get_library (void)
   return g_once (&once, open_library, NULL);
 }
 
+void
+gst_prores_nv_cuda_watch (GstPlugin * plugin)
+{
+  gst_plugin_add_dependency_simple (plugin, "LD_LIBRARY_PATH",
+      "/usr/lib/x86_64-linux-gnu:/usr/lib/aarch64-linux-gnu:/usr/lib64:"
+      "/usr/lib:/usr/local/lib:/usr/lib/wsl/lib", DRIVER "," LIBRARY,
+      GST_PLUGIN_DEPENDENCY_FLAG_NONE);
+}
+
 gboolean
 gst_prores_nv_cuda_is_here (void)
 {

@@ -14,6 +14,9 @@ G_BEGIN_DECLS
 
 typedef struct _GstCudaContext GstCudaContext;
 
+/* Make the registry look at @plugin again when either comes or goes. */
+void gst_prores_nv_cuda_watch (GstPlugin * plugin);
+
 /* TRUE where CUDA memory can be used: the library and a driver are here. */
 gboolean gst_prores_nv_cuda_is_here (void);
 
@@ -45,9 +48,9 @@ const GstVideoInfo *gst_prores_nv_cuda_layout_of (GstBuffer * buffer);
 /* How to map such a buffer for the GPU to read. */
 GstMapFlags gst_prores_nv_cuda_map_flags (void);
 
-/* What a GPU has to wait for before it reads such a buffer: an event in
- * @event, which is made at the first need, in the context of the buffer, to be
- * given back with gst_prores_nv_cuda_clear_event(). Without @event, or where the
+/* What a GPU has to wait for before it reads such a buffer: an event in @event,
+ * which is made at the first need, in the context of the buffer, to be given
+ * back with gst_prores_nv_cuda_clear_event(). Without @event, or where the
  * library has none, all is waited for at once. NULL: nothing to wait for. */
 gpointer gst_prores_nv_cuda_fence (GstBuffer * buffer, gpointer * event);
 void gst_prores_nv_cuda_clear_event (GstCudaContext * context,

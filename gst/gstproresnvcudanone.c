@@ -3,6 +3,11 @@
  * memory, so that what would need one is never called. */
 #include "gstproresnvcuda.h"
 
+void
+gst_prores_nv_cuda_watch (GstPlugin * plugin)
+{
+}
+
 gboolean
 gst_prores_nv_cuda_is_here (void)
 {

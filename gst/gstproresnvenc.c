@@ -26,6 +26,10 @@
  * gst-launch-1.0 -e v4l2src ! queue ! proresnvenc ! qtmux ! filesink location=live.mov
  * ]| Records a camera until Ctrl-C.
  *
+ * |[
+ * gst-launch-1.0 filesrc location=in.mp4 ! qtdemux ! h264parse ! nvh264dec ! cudaconvert ! "video/x-raw(memory:CUDAMemory),format=Y444_16LE" ! proresnvenc backend=cuda ! qtmux ! filesink location=out.mov
+ * ]| Decodes, converts and encodes on an NVIDIA GPU; frames never leave it.
+ *
  * Since: 0.1
  */
 #include "gstproresnvenc.h"
@@ -156,9 +160,10 @@ gst_prores_nv_enc_class_init (GstProresNvEncClass * klass)
    * "downloads" (guint64) frames that came in the memory of a GPU and were
    * brought to the CPU, "device-copies" (guint64) that came in the memory of
    * another GPU or context and were copied from there, "staging-copies"
-   * (guint64) frames that the CPU copied on their way to a GPU, "packet-copies" (guint64) encoded ones that it copied on their way
-   * out, "fallbacks" (guint64) frames that it encoded because CUDA failed;
-   * "backend" (string) in use, "none" before there is one.
+   * (guint64) that the CPU copied on their way to a GPU, "packet-copies"
+   * (guint64) encoded ones that it copied on their way out, "fallbacks"
+   * (guint64) frames that it encoded because CUDA failed; "backend" (string) in
+   * use, "none" before there is one.
    *
    * Since: 0.1
    */

@@ -8,11 +8,13 @@
  */
 #include <gst/gst.h>
 
+#include "gstproresnvcuda.h"
 #include "gstproresnvenc.h"
 
 static gboolean
 plugin_init (GstPlugin * plugin)
 {
+  gst_prores_nv_cuda_watch (plugin);
   return GST_ELEMENT_REGISTER (proresnvenc, plugin);
 }
 
