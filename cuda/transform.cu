@@ -211,6 +211,7 @@ static __device__ __forceinline__ uint32_t two_words(int16_t low, int16_t high)
     return (uint32_t)(uint16_t)low | (uint32_t)(uint16_t)high << 16;
 }
 
+/* With six blocks on a multiprocessor in mind ptxas spills nothing; of what is not plain it would for more. */
 template <Input INPUT>
 static __global__ void __launch_bounds__(THREADS, INPUT == INPUT_PLAIN ? 0 : 6) transform_kernel(const __grid_constant__ PnvCudaFrame f)
 {

@@ -55,7 +55,7 @@ step() {
 
 build() {
     { [ -f "$out/build.ninja" ] || meson setup "$out" -Dcuda=enabled -Dcuda-arch="$arch" -Dgst=disabled; } &&
-        ninja -C "$out" tests/stream_cuda tests/cuda_bitstream tests/cuda_pictures tests/cuda_rate tests/bench_cuda
+        ninja -C "$out" tests/stream_cuda tests/stream_cuda_input tests/cuda_bitstream tests/cuda_pictures tests/cuda_rate tests/bench_cuda
 }
 
 step build build
@@ -64,16 +64,20 @@ export PNV_TEST_SMALL=1
 step "settings, frames in flight" "$out/tests/stream_cuda"
 step "SD and HD, all profiles" "$out/tests/stream_cuda" full-size
 if [ -n "$quick" ]; then
+    step "input formats, one size" env PNV_TEST_TINY=1 "$out/tests/stream_cuda_input"
     export PNV_TEST_QUICK=1
     step "timing" "$out/tests/bench_cuda" 1920x1080
 else
+    step "input formats" "$out/tests/stream_cuda_input"
     step "bitstream" "$out/tests/cuda_bitstream"
     step "pictures" "$out/tests/cuda_pictures"
     step "rate control" "$out/tests/cuda_rate"
     if command -v compute-sanitizer >/dev/null; then
         for tool in memcheck racecheck; do
             export PNV_TEST_TINY=1
-            step "compute-sanitizer $tool" timeout 120 compute-sanitizer --tool $tool --error-exitcode 9 "$out/tests/stream_cuda"
+            for name in stream_cuda stream_cuda_input; do
+                step "$tool $name" timeout 120 compute-sanitizer --tool $tool --error-exitcode 9 "$out/tests/$name"
+            done
             unset PNV_TEST_TINY
         done
     else
