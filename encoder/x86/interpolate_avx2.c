@@ -15,7 +15,6 @@
 
 /** What sums of six taps fit. */
 typedef enum Depth {
-    UP_TO_10_BITS, /**< The sums of a column, less 2^14, fit 16 bits. */
     UP_TO_13_BITS, /**< Sixteenths of the sums of samples do. */
     UP_TO_16_BITS  /**< Products of pairs do, once 2^15 is taken from each sample. */
 } Depth;
@@ -38,10 +37,7 @@ typedef struct Chunk {
     const uint16_t *near, *near_at; /**< The nearer row, and in it the nearer column. */
     ptrdiff_t near_column;
     __m256i max;
-    union {
-        int16_t narrow[CHUNK + MARGIN]; /**< Of columns -2 on: sums of their six taps, less 2^14, */
-        int32_t wide[CHUNK + MARGIN];   /**< or of samples less 2^15. */
-    } sum;
+    int32_t sum[CHUNK + MARGIN]; /**< Of columns -2 on: six taps of samples less 2^15. */
 } Chunk;
 
 PNV_INLINE __m256i load(const void *at)
@@ -129,39 +125,18 @@ PNV_INLINE __m256i half_in_column(const Chunk *p, ptrdiff_t x, Depth depth)
 
 /* ---- the centre: sums of columns, not rounded, then along the row ---- */
 
-PNV_INLINE void store_sums(Chunk *p, ptrdiff_t x, Depth depth)
+PNV_INLINE void store_sums(Chunk *p, ptrdiff_t x)
 {
-    if (depth == UP_TO_10_BITS) {
-        __m256i v[6];
-        for (int i = 0; i < 6; i++)
-            v[i] = load(p->row[i] + x);
-        const __m256i b = _mm256_add_epi16(v[1], v[4]), c = _mm256_add_epi16(v[2], v[3]);
-        const __m256i fifth = _mm256_sub_epi16(_mm256_slli_epi16(c, 2), b);
-        __m256i sum = _mm256_add_epi16(_mm256_add_epi16(v[0], v[5]), _mm256_set1_epi16(-(1 << 14)));
-        sum = _mm256_add_epi16(sum, _mm256_add_epi16(_mm256_slli_epi16(fifth, 2), fifth));
-        _mm256_storeu_si256((__m256i *)(p->sum.narrow + x + 2), sum);
-    } else {
-        __m256i sum[2];
-        column_sums_wide(sum, p, x);
-        int32_t *to = p->sum.wide + x + 2;
-        _mm256_storeu_si256((__m256i *)to, _mm256_permute2x128_si256(sum[0], sum[1], 0x20));
-        _mm256_storeu_si256((__m256i *)(to + 8), _mm256_permute2x128_si256(sum[0], sum[1], 0x31));
-    }
-}
+    int32_t *to = p->sum + x + 2;
+    __m256i sum[2];
 
-/* Pairs of sums from even columns on, then from odd ones; what comes out fits 16 bits before it is kept in 0..max. */
-PNV_INLINE __m256i centre_narrow(const int16_t *sum, __m256i max)
-{
-    const __m256i round = _mm256_set1_epi32(512 + (32 << 14));
-    const __m256i even = pair_sum((const __m256i[3]){load(sum), load(sum + 2), load(sum + 4)});
-    const __m256i odd = pair_sum((const __m256i[3]){load(sum + 1), load(sum + 3), load(sum + 5)});
-    const __m256i j = _mm256_blend_epi16(_mm256_srli_epi32(_mm256_add_epi32(even, round), 10),
-                                         _mm256_slli_epi32(_mm256_add_epi32(odd, round), 6), 0xaa);
-    return _mm256_min_epi16(_mm256_max_epi16(j, _mm256_setzero_si256()), max);
+    column_sums_wide(sum, p, x);
+    _mm256_storeu_si256((__m256i *)to, _mm256_permute2x128_si256(sum[0], sum[1], 0x20));
+    _mm256_storeu_si256((__m256i *)(to + 8), _mm256_permute2x128_si256(sum[0], sum[1], 0x31));
 }
 
 /* As half_narrow() in lanes of 32 bits. */
-PNV_INLINE __m256i centre_wide_8(const int32_t *sum)
+PNV_INLINE __m256i centre_8(const int32_t *sum)
 {
     const __m256i a = _mm256_add_epi32(load(sum), load(sum + 5)), b = _mm256_add_epi32(load(sum + 1), load(sum + 4));
     const __m256i c = _mm256_add_epi32(load(sum + 2), load(sum + 3));
@@ -171,11 +146,9 @@ PNV_INLINE __m256i centre_wide_8(const int32_t *sum)
     return _mm256_srai_epi32(_mm256_add_epi32(_mm256_add_epi32(t, c), _mm256_set1_epi32(32 + (1 << 21))), 6);
 }
 
-PNV_INLINE __m256i centre(const Chunk *p, ptrdiff_t x, Depth depth)
+PNV_INLINE __m256i centre(const Chunk *p, ptrdiff_t x)
 {
-    if (depth == UP_TO_10_BITS)
-        return centre_narrow(p->sum.narrow + x, p->max);
-    const __m256i j = _mm256_packus_epi32(centre_wide_8(p->sum.wide + x), centre_wide_8(p->sum.wide + x + 8));
+    const __m256i j = _mm256_packus_epi32(centre_8(p->sum + x), centre_8(p->sum + x + 8));
     return _mm256_min_epu16(_mm256_permute4x64_epi64(j, 0xd8), p->max);
 }
 
@@ -208,7 +181,7 @@ PNV_INLINE __m256i at_half_column(const Chunk *p, ptrdiff_t x, int quarters, Dep
 {
     if (quarters == 0)
         return half_in_row(p->near + x, p->max, depth);
-    const __m256i half = centre(p, x, depth);
+    const __m256i half = centre(p, x);
     return quarters == 4 ? half : between(half_in_row(p->near + x, p->max, depth), half, quarters);
 }
 
@@ -224,8 +197,8 @@ PNV_INLINE void make_chunk(uint16_t *dst, Chunk *p, ptrdiff_t n, Column column, 
 {
     if (needs_centre(column, quarters)) {
         for (ptrdiff_t x = 0; x < n + MARGIN - 16; x += 16)
-            store_sums(p, x - 2, depth);
-        store_sums(p, n + MARGIN - 16 - 2, depth);
+            store_sums(p, x - 2);
+        store_sums(p, n + MARGIN - 16 - 2);
     }
     for (ptrdiff_t x = 0; x < n; x = x == n ? n : n - 16) {
         for (; x <= n - 16; x += 16) {
@@ -254,12 +227,12 @@ PNV_INLINE void make_place(uint16_t *dst, const Row *r, Column column, int quart
     }
 }
 
-/* The loops, so that each has the constants of its place. */
-PNV_INLINE void make_at_depth(uint16_t *dst, const Row *r, Column column, int quarters, Depth depth)
+/* The loops of what is common, each with the constants of its place. */
+static void make_narrow(uint16_t *dst, const Row *r, Column column, int quarters)
 {
 #define AT(c, q)                                                                                                       \
     case 8 * (c) + (q):                                                                                                \
-        make_place(dst, r, (c), (q), depth);                                                                           \
+        make_place(dst, r, (c), (q), UP_TO_13_BITS);                                                                   \
         break
     switch (8 * column + quarters) {
         AT(COLUMN_FULL, 1);
@@ -280,6 +253,17 @@ PNV_INLINE void make_at_depth(uint16_t *dst, const Row *r, Column column, int qu
 #undef AT
 }
 
+/* Full range and 16 bits are rare: a loop for each kind of column, which keeps the file small. */
+static void make_wide(uint16_t *dst, const Row *r, Column column, int quarters)
+{
+    if (column == COLUMN_FULL)
+        make_place(dst, r, COLUMN_FULL, quarters, UP_TO_16_BITS);
+    else if (column == COLUMN_QUARTER)
+        make_place(dst, r, COLUMN_QUARTER, quarters, UP_TO_16_BITS);
+    else
+        make_place(dst, r, COLUMN_HALF, quarters, UP_TO_16_BITS);
+}
+
 /* Eight samples and more of a row, by eights, the last of which overlaps the one before. */
 PNV_INLINE void copy_row(uint16_t *dst, const uint16_t *src, int n)
 {
@@ -294,12 +278,7 @@ static void make_row(uint16_t *dst, const uint16_t *const row[6], int fx, int fy
     const Column column = fx == 0 ? COLUMN_FULL : fx == 4 ? COLUMN_HALF : COLUMN_QUARTER;
     const int quarters = fy < 5 ? fy : 8 - fy;
 
-    if (max < 1 << 10)
-        make_at_depth(dst, &r, column, quarters, UP_TO_10_BITS);
-    else if (max < 1 << 13)
-        make_at_depth(dst, &r, column, quarters, UP_TO_13_BITS);
-    else
-        make_at_depth(dst, &r, column, quarters, UP_TO_16_BITS);
+    (max < 1 << 13 ? make_narrow : make_wide)(dst, &r, column, quarters);
 }
 
 /* Less than a vector goes through memory that a whole one can be read from. */
