@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Rows of any packing for AVX2, which the AVX-512 level takes too. load.c is the definition; a step between samples that
- * no format has stays with it.
+ * Rows of any packing for AVX2, which the AVX-512 level takes too. load.c is the definition; a step between samples
+ * that no format has stays with it.
  */
 #include <assert.h>
 #include <immintrin.h>
@@ -305,8 +305,8 @@ static Kind find_kind(const PnvPlane *p)
 }
 
 /** Returns -1 where that is left to C. */
-static int load_rows(uint16_t *dst, ptrdiff_t dst_stride, const PnvPlane *plane, int x, int y, int n, int n_rows, int up,
-                     int offset)
+static int load_rows(uint16_t *dst, ptrdiff_t dst_stride, const PnvPlane *plane, int x, int y, int n, int n_rows,
+                     int up, int offset)
 {
     const Kind kind = find_kind(plane);
     const int first = pnv_plane_inside(x, plane->width), last = pnv_plane_inside(x + n - 1, plane->width);
@@ -349,7 +349,8 @@ void pnv_fetch_loaded_avx2(int16_t *dst, const PnvPlane *plane, int x0, int y0, 
     if (!is_simple || load_rows(sample, PNV_FETCH_STRIDE, plane, x0, y0, width, n_rows, 14 - depth, 8192)) {
         pnv_load_avx2(sample, PNV_FETCH_STRIDE, plane, x0, y0, width, n_rows);
         for (int y = 0; y < n_rows; y++)
-            pnv_fetch_scale_avx2(dst + y * PNV_FETCH_STRIDE, sample + y * PNV_FETCH_STRIDE, width, depth, plane->range);
+            pnv_fetch_scale_avx2(dst + y * PNV_FETCH_STRIDE, sample + y * PNV_FETCH_STRIDE, width, depth,
+                                 plane->range);
     }
     for (int y = n_rows; y < 16; y++)
         memcpy(dst + y * PNV_FETCH_STRIDE, dst + (n_rows - 1) * PNV_FETCH_STRIDE, (size_t)width * sizeof *dst);
