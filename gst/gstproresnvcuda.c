@@ -39,9 +39,11 @@ typedef struct
   CUresult (*event_destroy) (CUevent event);
 } Library;
 
+/* As if it were linked: among all that the process has. */
 static gboolean
-find_symbols (GModule * module, Library * library)
+find_symbols (Library * library)
 {
+  GModule *process = g_module_open (NULL, G_MODULE_BIND_LAZY);
   const struct
   {
     const gchar *name;
@@ -68,7 +70,7 @@ find_symbols (GModule * module, Library * library)
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (symbols); i++)
-    if (!g_module_symbol (module, symbols[i].name, symbols[i].symbol)
+    if (!g_module_symbol (process, symbols[i].name, symbols[i].symbol)
         && !symbols[i].optional) {
       GST_INFO ("no CUDA memory: " LIBRARY " has no %s", symbols[i].name);
       return FALSE;
@@ -89,10 +91,8 @@ open_library (gpointer unused)
     GST_INFO ("no CUDA memory: %s", g_module_error ());
     return NULL;
   }
-  if (!find_symbols (module, &library)) {
-    g_module_close (module);
+  if (!find_symbols (&library))
     return NULL;
-  }
   if (!library.load_library ()) {
     GST_INFO ("no CUDA memory: the NVIDIA driver is too old");
     return NULL;
@@ -277,7 +277,10 @@ gst_prores_nv_cuda_clear_event (GstCudaContext * context, gpointer * event)
 {
   const Library *library = get_library ();
 
-  if (*event && library->context_push (context)) {
+  /* One failure is no reason to leave it there; a second one says that the
+   * context is gone, and the event with it. */
+  if (*event && (library->context_push (context)
+          || library->context_push (context))) {
     library->event_destroy (*event);
     library->context_pop (NULL);
   }

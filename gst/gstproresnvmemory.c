@@ -10,15 +10,14 @@ GST_DEBUG_CATEGORY_EXTERN (gst_prores_nv_enc_debug);
 void
 gst_prores_nv_memory_init (GstProresNvMemory * memory)
 {
-  /* Asking for a context sets it, in the same thread. */
-  g_rec_mutex_init (&memory->lock);
+  g_mutex_init (&memory->lock);
 }
 
 void
 gst_prores_nv_memory_clear (GstProresNvMemory * memory)
 {
   gst_prores_nv_memory_drop_context (memory);
-  g_rec_mutex_clear (&memory->lock);
+  g_mutex_clear (&memory->lock);
 }
 
 gboolean
@@ -27,10 +26,10 @@ gst_prores_nv_memory_set_context (GstProresNvMemory * memory,
 {
   gboolean is_ours;
 
-  g_rec_mutex_lock (&memory->lock);
+  g_mutex_lock (&memory->lock);
   is_ours = gst_prores_nv_cuda_set_context (element, shared, device,
       &memory->shared);
-  g_rec_mutex_unlock (&memory->lock);
+  g_mutex_unlock (&memory->lock);
   return is_ours;
 }
 
@@ -40,19 +39,19 @@ gst_prores_nv_memory_answer_query (GstProresNvMemory * memory,
 {
   gboolean answered;
 
-  g_rec_mutex_lock (&memory->lock);
+  g_mutex_lock (&memory->lock);
   answered = memory->shared && gst_prores_nv_cuda_answer_query (element,
       query, memory->shared);
-  g_rec_mutex_unlock (&memory->lock);
+  g_mutex_unlock (&memory->lock);
   return answered;
 }
 
 void
 gst_prores_nv_memory_drop_context (GstProresNvMemory * memory)
 {
-  g_rec_mutex_lock (&memory->lock);
+  g_mutex_lock (&memory->lock);
   gst_clear_object (&memory->shared);
-  g_rec_mutex_unlock (&memory->lock);
+  g_mutex_unlock (&memory->lock);
 }
 
 static gboolean
@@ -66,17 +65,14 @@ GstCudaContext *
 gst_prores_nv_memory_context_for_caps (GstProresNvMemory * memory,
     GstElement * element, const GstCaps * caps, gint device)
 {
-  GstCudaContext *context = NULL;
-
   memory->settled = memory->warned = FALSE;
   memory->way = NULL;
   if (!caps_are_cuda (caps))
     return NULL;
-  g_rec_mutex_lock (&memory->lock);
-  if (gst_prores_nv_cuda_ensure_context (element, device, &memory->shared))
-    context = memory->shared;
-  g_rec_mutex_unlock (&memory->lock);
-  return context;
+  /* Not under the lock: it sets the context through the element, and others
+   * ask this one meanwhile who hold a lock that it needs. */
+  return gst_prores_nv_cuda_ensure_context (element, device, &memory->shared) ?
+      memory->shared : NULL;
 }
 
 static void

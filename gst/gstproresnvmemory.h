@@ -13,8 +13,8 @@ G_BEGIN_DECLS
 
 typedef struct
 {
-  GRecMutex lock;
-  GstCudaContext *shared;       /* of the pipeline, under the lock */
+  GMutex lock;
+  GstCudaContext *shared;       /* of the pipeline; given under the lock */
 
   /* The streaming thread's. */
   GstAllocator *allocator;      /* of memory that the open encoder reads */

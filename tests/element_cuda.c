@@ -19,6 +19,40 @@
 static const char *const cuda_formats[] = {"Y42B", "I422_10LE", "I422_12LE",  "Y444", "Y444_16LE", "I420", "NV12",
                                            "P010_10LE", "YUY2", "UYVY", "RGBA", "BGRx", "RGB10A2_LE", "GBR"};
 
+#if PNV_TEST_STREAMS
+/* What memory tells of its stream since GStreamer 1.24, and calls for it: the element looks for them in the process. */
+gpointer gst_cuda_memory_get_stream(GstCudaMemory *memory);
+CUstream gst_cuda_stream_get_handle(gpointer stream);
+CUresult CuEventCreate(CUevent *event, unsigned int flags);
+CUresult CuEventRecord(CUevent event, CUstream stream);
+CUresult CuEventDestroy(CUevent event);
+
+gpointer gst_cuda_memory_get_stream(GstCudaMemory *memory)
+{
+    return gst_mini_object_get_qdata(GST_MINI_OBJECT(memory), g_quark_from_static_string("stream"));
+}
+
+CUstream gst_cuda_stream_get_handle(gpointer stream)
+{
+    return stream;
+}
+
+CUresult CuEventCreate(CUevent *event, unsigned int flags)
+{
+    return (CUresult)cudaEventCreateWithFlags(event, flags);
+}
+
+CUresult CuEventRecord(CUevent event, CUstream stream)
+{
+    return (CUresult)cudaEventRecord(event, stream);
+}
+
+CUresult CuEventDestroy(CUevent event)
+{
+    return (CUresult)cudaEventDestroy(event);
+}
+#endif
+
 static void setup(void)
 {
     fail_unless(gst_cuda_load_library());
@@ -230,7 +264,9 @@ GST_START_TEST(test_upstream_is_not_done)
     test_info(&info, "I422_10LE", 82, 50);
     GstBuffer *buffers[4], *raw;
     fail_unless(gst_cuda_context_push(context));
-    fail_unless_equals_int(CuStreamCreate(&stream, CU_STREAM_DEFAULT), CUDA_SUCCESS);
+    /* a stream of which the default one knows nothing has to be told */
+    fail_unless_equals_int(CuStreamCreate(&stream, PNV_TEST_STREAMS ? CU_STREAM_NON_BLOCKING : CU_STREAM_DEFAULT),
+                           CUDA_SUCCESS);
     fail_unless_equals_int(CuMemAllocHost(&host, 1 << 20), CUDA_SUCCESS);
     gst_cuda_context_pop(NULL);
     GstHarness *h = test_harness(CUDA_ENCODER);
@@ -258,9 +294,12 @@ GST_START_TEST(test_upstream_is_not_done)
         fail_unless_equals_int(CuMemcpy2DAsync(&copy, stream), CUDA_SUCCESS);
         gst_cuda_context_pop(NULL);
         gst_buffer_unmap(buffers[i], &map);
+        gst_mini_object_set_qdata(GST_MINI_OBJECT(gst_buffer_peek_memory(buffers[i], 0)),
+                                  g_quark_from_static_string("stream"), stream, NULL);
         gst_harness_push(h, buffers[i]);
         pull_frame(h, &info, i);
     }
+    fail_unless(!PNV_TEST_STREAMS || hostcuda_calls("cudaStreamWaitEvent") >= G_N_ELEMENTS(buffers));
     test_harness_free(h);
     fail_unless(gst_cuda_context_push(context));
     CuStreamDestroy(stream);
@@ -613,7 +652,7 @@ GST_START_TEST(test_gpu_still_answers)
     fail_unless(push_caps(h, cuda_caps(&info)));
     for (guint i = 0; i < 10; i++) {
         if (i == 3)
-            hostcuda_fail("cudaEventRecord", 1, 0, cudaErrorUnknown);
+            hostcuda_fail("cudaMemsetAsync", 1, 0, cudaErrorUnknown);
         gst_harness_push(h, cuda_buffer(context, &info, i));
         pull_frame(h, &info, i);
     }
@@ -746,13 +785,13 @@ GST_START_TEST(test_faults)
         sweep_once(context, &info, n, __i__, what);
         hostcuda_fail(NULL, 0, 0, cudaSuccess);
         const HostcudaCounts after = hostcuda_counts();
-        /* libgstcuda frees memory outside of its context where it cannot enter that, and the memory stays */
-        if (after.misuse)
-            fail_unless(g_str_has_prefix(hostcuda_call(n), "cuCtx"), "%s: %s", what, hostcuda_call(n));
-        else
-            fail_unless(after.live_device == before.live_device && after.live_pinned == before.live_pinned &&
-                            after.live_streams == before.live_streams && after.live_events == before.live_events,
-                        "%s: left on the device", what);
+        /* What is in a context that cannot be entered stays until that goes; libgstcuda even frees it outside. */
+        const char *function = hostcuda_call(n);
+        fail_unless((function && g_str_has_prefix(function, "cuCtx")) ||
+                        (!after.misuse && after.live_device == before.live_device &&
+                         after.live_pinned == before.live_pinned && after.live_streams == before.live_streams &&
+                         after.live_events == before.live_events),
+                    "%s: left on the device", what);
         g_free(what);
     }
     gst_object_unref(context);
@@ -811,7 +850,8 @@ GST_START_TEST(test_upload)
     for (guint k = 0; k < G_N_ELEMENTS(between) && have_upload(); k++) {
         gchar *description =
             g_strdup_printf("videotestsrc num-buffers=8 pattern=ball ! "
-                            "video/x-raw,format=I422_10LE,width=82,height=50 ! %s ! " CUDA_ENCODER " name=encoder ! appsink name=sink sync=false wait-on-eos=false",
+                            "video/x-raw,format=I422_10LE,width=82,height=50 ! %s ! " CUDA_ENCODER
+                            " name=encoder ! appsink name=sink sync=false wait-on-eos=false",
                             between[k]);
         GstElement *pipeline = play(description), *sink = gst_bin_get_by_name(GST_BIN(pipeline), "sink"),
                    *encoder = gst_bin_get_by_name(GST_BIN(pipeline), "encoder");
