@@ -8,7 +8,6 @@ dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 mkdir "$dir/empty" "$dir/broken"
 echo "no library" >"$dir/broken/libgstcuda-1.0.so.0"
-libraries=${LD_LIBRARY_PATH-}
 failed=0
 
 fail() {
@@ -18,7 +17,7 @@ fail() {
 
 # inspect NAME FOLDERS: the element as a registry of that name sees it where these folders have libraries
 inspect() {
-    LD_LIBRARY_PATH=$2:$libraries GST_REGISTRY=$dir/$1.bin GST_PLUGIN_PATH=$plugin GST_PLUGIN_SYSTEM_PATH=$dir/empty \
+    LD_LIBRARY_PATH=$2 GST_REGISTRY=$dir/$1.bin GST_PLUGIN_PATH=$plugin GST_PLUGIN_SYSTEM_PATH=$dir/empty \
         gst-inspect-1.0 ${3-proresnvenc} 2>&1
 }
 
@@ -48,7 +47,7 @@ PNV_HOSTCUDA_DEVICES=0 lists devices "$driver" "no GPU"
 
 # without GPU or driver it encodes all the same, and says why it cannot where it is asked to
 encode() {
-    LD_LIBRARY_PATH=$1:$libraries GST_REGISTRY=$dir/all.bin GST_PLUGIN_PATH=$plugin \
+    LD_LIBRARY_PATH=$1 GST_REGISTRY=$dir/all.bin GST_PLUGIN_PATH=$plugin \
         gst-launch-1.0 videotestsrc num-buffers=2 ! proresnvenc backend="$2" ! fakesink 2>&1
 }
 for folders in "$dir/empty" "$driver" "$old" "$dir/broken:$driver"; do
