@@ -43,6 +43,16 @@ for format in v210 nv12 bgra; do
     bytes_of "$format" 4444
 done
 
+# One format against another, in turn.
+# shellcheck disable=SC2086
+$bench $small --format v210 --against yuv422p10le --no-stages --json >"$folder/json"
+python3 - "$folder/json" <<'PYTHON'
+import json, sys
+found = json.load(open(sys.argv[1]))['against']
+assert found['format'] == 'yuv422p10le' and found['ratio'] > 0
+assert found['bytes_per_frame'][0] == found['bytes_per_frame'][1] > 0
+PYTHON
+
 # A file's frames give the same bytes as memory's; the last part of a frame does not count.
 head -c 100000 /dev/zero >"$folder/zero.yuv"
 # shellcheck disable=SC2086
@@ -82,5 +92,6 @@ refused --quantizer 300
 refused --size 16by16
 refused --format rgb
 refused --format yuv422p10
+refused --against yuv422p --input "$folder/zero.yuv"
 refused --nonsense
 echo "bench: text, JSON, plot, files, kernels and refusals"

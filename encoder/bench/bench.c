@@ -11,7 +11,7 @@
 
 typedef struct Options {
     PnvParams params;
-    const PnvBenchFormat *format;
+    const PnvBenchFormat *format, *against;
     const char *input, *plot;
     int n_frames, rounds, is_pattern, json, peers, stages, kernels;
 } Options;
@@ -23,6 +23,7 @@ static const char usage[] =
     "  --format FORMAT    yuv422p, yuv444p or yuva444p, with nothing, 10le, 12le or 16le behind (yuv422p10le); yuv420p,\n"
     "                     yuv420p10le, nv12, p010le, nv16, uyvy422, yuyv422, y210le, v210, bgra, rgba64le, gbrp10le,\n"
     "                     x2rgb10le\n"
+    "  --against FORMAT   time the same frames, made in this format, in turn with those\n"
     "  --size WxH         1920x1080\n"
     "  --profile NAME     proxy, lt, standard, hq, 4444, 4444xq; by the format\n"
     "  --quantizer N      1..224 (4)\n"
@@ -97,7 +98,7 @@ static PnvRounding parse_rounding(const char *text)
 }
 
 enum {
-    ROUNDING = 30, TARGET, KERNELS,
+    ROUNDING = 30, TARGET, AGAINST, KERNELS,
     INPUT = 1, CONTENT, FORMAT, SIZE, PROFILE, QUANTIZER, SLICE_MBS, INTERLACED, CPU, THREADS, DEPTH, FRAMES, ROUNDS,
     NO_STAGES, PEERS, PLOT, JSON, HELP
 };
@@ -115,6 +116,7 @@ static void parse_option(Options *o, int option, const char *value)
             refuse("content", value);
         break;
     case FORMAT: o->format = parse_format(value); break;
+    case AGAINST: o->against = parse_format(value); break;
     case SIZE:
         if (sscanf(value, "%dx%d%c", &p->width, &p->height, &rest) != 2)
             refuse("size", value);
@@ -144,7 +146,7 @@ static Options parse(int argc, char **argv, int *interlaced)
     static const struct option options[] = {
         {"input", 1, NULL, INPUT},       {"content", 1, NULL, CONTENT},     {"format", 1, NULL, FORMAT},
         {"size", 1, NULL, SIZE},         {"profile", 1, NULL, PROFILE},     {"quantizer", 1, NULL, QUANTIZER},
-        {"rounding", 1, NULL, ROUNDING}, {"target", 0, NULL, TARGET},
+        {"rounding", 1, NULL, ROUNDING}, {"target", 0, NULL, TARGET},       {"against", 1, NULL, AGAINST},
         {"slice-mbs", 1, NULL, SLICE_MBS}, {"interlaced", 0, NULL, INTERLACED}, {"cpu", 1, NULL, CPU},
         {"threads", 1, NULL, THREADS},   {"pipeline-depth", 1, NULL, DEPTH}, {"frames", 1, NULL, FRAMES},
         {"rounds", 1, NULL, ROUNDS},     {"no-stages", 0, NULL, NO_STAGES}, {"peers", 0, NULL, PEERS},
@@ -161,7 +163,7 @@ static Options parse(int argc, char **argv, int *interlaced)
         else
             parse_option(&o, option, optarg);
     }
-    if (optind < argc)
+    if (optind < argc || (o.against && o.input)) /* a file has one format */
         parse_option(&o, 0, NULL);
     pnv_bench_format_apply(o.format, &o.params);
     if (!o.params.frames_in_flight)
@@ -173,6 +175,7 @@ static Options parse(int argc, char **argv, int *interlaced)
 typedef struct Result {
     PnvBenchTime time;
     PnvBenchStages stages;
+    PnvBenchPair pair; /* the format, and what it is timed against */
     PnvBenchPeer peers[PNV_BENCH_PEERS];
     double n_coefs; /* of a frame, blocks at the edges not counted whole */
     double copy_speed[2]; /* GB/s of one thread and of as many as coded */
@@ -199,6 +202,10 @@ static void print_text(const Options *o, const PnvBenchContent *c, const Result 
         printf("  apart: fetch %.3f, transform %.3f, quantize %.3f, count bits %.3f; %.0f nonzero levels\n", s->fetch,
                s->transform, s->quant, s->entropy_bits, s->n_levels);
     }
+    if (o->against)
+        printf("  %.3f ms/frame and %.0f bytes in turn with %s, which takes %.3f ms and %.0f bytes: %.3f times that\n",
+               r->pair.cpu_ms[0], r->pair.bytes[0], o->against->name, r->pair.cpu_ms[1], r->pair.bytes[1],
+               r->pair.cpu_ms[0] / r->pair.cpu_ms[1]);
     for (int i = 0; o->peers && i < PNV_BENCH_PEERS; i++) {
         const PnvBenchPeer *peer = &r->peers[i];
         if (peer->missing[0])
@@ -232,6 +239,10 @@ static void print_json(const Options *o, const PnvBenchContent *c, const Result 
                s->forward, s->entropy, r->time.cpu_min - s->forward - s->entropy, s->fetch, s->transform, s->quant,
                s->entropy_bits, s->n_levels);
     printf("}");
+    if (o->against)
+        printf(",\n \"against\": {\"format\": \"%s\", \"cpu_ms_per_frame\": [%.4f, %.4f], \"bytes_per_frame\": [%.1f, %.1f], "
+               "\"ratio\": %.4f}", o->against->name, r->pair.cpu_ms[0], r->pair.cpu_ms[1], r->pair.bytes[0],
+               r->pair.bytes[1], r->pair.cpu_ms[0] / r->pair.cpu_ms[1]);
     for (int i = 0; o->peers && i < PNV_BENCH_PEERS; i++) {
         const PnvBenchPeer *peer = &r->peers[i];
         printf("%s\n  {\"name\": \"%s\", ", i ? "," : ",\n \"peers\": [", peer->name);
@@ -242,6 +253,22 @@ static void print_json(const Options *o, const PnvBenchContent *c, const Result 
                    peer->quantizer, peer->cpu_ms, peer->bytes, peer->cpu_ms / r->time.cpu_min);
     }
     printf("%s}\n", o->peers ? "]" : "");
+}
+
+/** The same frames in the other format, in turn with those of content. */
+static int measure_pair(const Options *o, const PnvBenchContent *content, PnvBenchPair *pair, char *error)
+{
+    PnvParams params = o->params;
+    PnvBenchContent other = {0};
+
+    pnv_bench_format_apply(o->against, &params);
+    int failed = pnv_bench_content_make(&other, &params, o->against, content->n, o->is_pattern);
+    for (int i = 0; !failed && i < other.n; i++)
+        other.pics[i].interlace = content->pics[i].interlace;
+    failed = failed || pnv_bench_pair(pair, (const PnvBenchContent *const[]){content, &other},
+                                      (const PnvParams *const[]){&o->params, &params}, o->rounds, error);
+    pnv_bench_content_free(&other);
+    return failed;
 }
 
 static int measure(const Options *o, const PnvBenchContent *c, Result *r, char *error)
@@ -255,6 +282,8 @@ static int measure(const Options *o, const PnvBenchContent *c, Result *r, char *
     r->n_coefs = (double)p->width * p->height * (p->profile >= PNV_PROFILE_4444 ? 3 : 2);
     r->copy_speed[0] = pnv_bench_copy_speed(1);
     r->copy_speed[1] = p->threads > 1 ? pnv_bench_copy_speed(p->threads) : r->copy_speed[0];
+    if (o->against && measure_pair(o, c, &r->pair, error))
+        return -1;
     if (o->peers)
         pnv_bench_peers(r->peers, c, p, r->time.bytes);
     return o->plot ? pnv_bench_plot(o->plot, c, p, o->peers ? r->peers : NULL, o->rounds, error) : 0;

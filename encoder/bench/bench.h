@@ -66,6 +66,21 @@ typedef struct PnvBenchTime {
  */
 int pnv_bench_time(PnvBenchTime *t, const PnvBenchContent *c, const PnvParams *params, int rounds, char *error);
 
+/** The same frames in two formats. */
+typedef struct PnvBenchPair {
+    double cpu_ms[2]; /**< A frame: the least time of each, their mean. */
+    double bytes[2];  /**< A coded frame, mean. */
+} PnvBenchPair;
+
+/**
+ * Code the frames of both in turn, one at a time, so that what else the machine does falls on both. As many frames are
+ * taken as both have.
+ *
+ * @return 0, or -1 with error filled.
+ */
+int pnv_bench_pair(PnvBenchPair *pair, const PnvBenchContent *const content[2], const PnvParams *const params[2],
+                   int rounds, char *error);
+
 /** Stages on one thread, milliseconds of one frame, the least of the rounds. */
 typedef struct PnvBenchStages {
     double fetch, transform, quant; /**< One after the other, through memory of a slice; conversion is part of fetch. */
