@@ -92,10 +92,9 @@ static void interpolate(PnvConvertScratch *room, const PnvDsp *dsp, const PnvCon
     const int first_y = ((g->step_y * y0 - g->offset_y) >> 3) - (g->step_y == 8 ? 0 : 2);
     const int last_y = ((g->step_y * (y0 + n_rows - 1) - g->offset_y) >> 3) + (g->step_y == 8 ? 0 : 3);
 
-    for (int y = first_y; y <= last_y; y++) {
-        dsp->load(room->raw[y - first_y], plane, first_x, y, n + 6);
+    dsp->load(room->raw[0], PNV_CONVERT_STRIDE, plane, first_x, first_y, n + 6, last_y - first_y + 1);
+    for (int y = first_y; y <= last_y; y++)
         widen(room, dsp, plane, room->raw[y - first_y], n + 6);
-    }
     for (int y = 0; y < n_rows; y++) {
         const int y8 = g->step_y * (y0 + y) - g->offset_y;
         const uint16_t *six[6];
@@ -122,9 +121,9 @@ static void decimate(PnvConvertScratch *room, const PnvDsp *dsp, const PnvConver
 {
     const int n_cols = min_int(width, v->chroma_width - x0), n = 2 * n_cols + 2 * PNV_CONVERT_MARGIN;
 
+    dsp->load(room->raw[0], PNV_CONVERT_STRIDE, plane, 2 * x0 - PNV_CONVERT_MARGIN, y0, n, n_rows);
     for (int y = 0; y < n_rows; y++, dst += PNV_FETCH_STRIDE) {
-        dsp->load(room->raw[0], plane, 2 * x0 - PNV_CONVERT_MARGIN, y0 + y, n);
-        dsp->fetch_scale(room->wide[0], room->raw[0], n, plane->depth, plane->range);
+        dsp->fetch_scale(room->wide[0], room->raw[y], n, plane->depth, plane->range);
         dsp->decimate_row(dst, room->wide[0] + PNV_CONVERT_MARGIN, n_cols);
         repeat_last(dst, n_cols, width);
     }
@@ -134,25 +133,27 @@ static void decimate(PnvConvertScratch *room, const PnvDsp *dsp, const PnvConver
 static void color(PnvConvertScratch *room, const PnvDsp *dsp, const PnvConversion *v, const PnvPlane *planes, int x0,
                   int y0, int width, int n_rows)
 {
-    const int n = width + 2 * PNV_CONVERT_MARGIN;
+    const int margin = v->decimates ? PNV_CONVERT_MARGIN : 0, n = width + 2 * margin;
     const int n_chroma = min_int(width / 2, v->chroma_width - x0 / 2);
 
     for (int y = 0; y < n_rows; y++) {
+        uint16_t(*raw)[PNV_CONVERT_STRIDE] = room->raw + y % PNV_CONVERT_LINES;
         int16_t *dst[3];
-        for (int c = 0; c < 3; c++)
+        for (int c = 0; c < 3; c++) {
             dst[c] = room->samples[c] + y * PNV_FETCH_STRIDE;
+            if (y % PNV_CONVERT_LINES == 0)
+                dsp->load(raw[c * PNV_CONVERT_LINES], PNV_CONVERT_STRIDE, &planes[c], x0 - margin, y0 + y, n,
+                          min_int(PNV_CONVERT_LINES, n_rows - y));
+        }
+        const uint16_t *red = raw[0], *green = raw[PNV_CONVERT_LINES], *blue = raw[2 * PNV_CONVERT_LINES];
         if (!v->decimates) {
-            for (int c = 0; c < 3; c++)
-                dsp->load(room->raw[c], &planes[c], x0, y0 + y, width);
-            dsp->color_row(dst[0], dst[1], dst[2], room->raw[0], room->raw[1], room->raw[2], &v->color, width);
+            dsp->color_row(dst[0], dst[1], dst[2], red, green, blue, &v->color, width);
             continue;
         }
-        for (int c = 0; c < 3; c++)
-            dsp->load(room->raw[c], &planes[c], x0 - PNV_CONVERT_MARGIN, y0 + y, n);
-        dsp->color_row(room->wide[0], room->wide[1], room->wide[2], room->raw[0], room->raw[1], room->raw[2], &v->color, n);
-        memcpy(dst[0], room->wide[0] + PNV_CONVERT_MARGIN, (size_t)width * sizeof *dst[0]);
+        dsp->color_row(room->wide[0], room->wide[1], room->wide[2], red, green, blue, &v->color, n);
+        memcpy(dst[0], room->wide[0] + margin, (size_t)width * sizeof *dst[0]);
         for (int c = 1; c < 3; c++) {
-            dsp->decimate_row(dst[c], room->wide[c] + PNV_CONVERT_MARGIN, n_chroma);
+            dsp->decimate_row(dst[c], room->wide[c] + margin, n_chroma);
             repeat_last(dst[c], n_chroma, width / 2);
         }
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "load.h"
 
-void pnv_load_c(uint16_t *dst, const PnvPlane *plane, int x, int y, int n)
+static void load_row(uint16_t *dst, const PnvPlane *plane, int x, int y, int n)
 {
     const uint8_t *row = plane->data + (ptrdiff_t)pnv_plane_inside(y, plane->height) * plane->stride;
     const int first = pnv_plane_inside(x, plane->width), last = pnv_plane_inside(x + n - 1, plane->width);
@@ -16,4 +16,10 @@ void pnv_load_c(uint16_t *dst, const PnvPlane *plane, int x, int y, int n)
     }
     for (int i = 0; i < left; i++)
         dst[i] = dst[left];
+}
+
+void pnv_load_c(uint16_t *dst, ptrdiff_t stride, const PnvPlane *plane, int x, int y, int n, int n_rows)
+{
+    for (int i = 0; i < n_rows; i++)
+        load_row(dst + i * stride, plane, x, y + i, n);
 }

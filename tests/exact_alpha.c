@@ -77,8 +77,8 @@ static void test_fetch(const PnvDsp *ref, const PnvDsp *var, const char *name)
         memset(got, 0x55, sizeof got);
         ref->alpha_fetch(want, &p, bits, x0, y0, 16 * n_mb);
         var->alpha_fetch(got, &p, bits, x0, y0, 16 * n_mb);
-        CHECK_MEM_EQ(want, got, sizeof want, "%s fetch: packing %d depth %d step %d to %d, %dx%d at %d,%d, %d MBs", name,
-                     (int)p.packing, p.depth, p.step, bits, width, p.height, x0, y0, n_mb);
+        CHECK_MEM_EQ(want, got, sizeof want, "%s fetch: packing %d depth %d step %d to %d, %dx%d at %d,%d, %d MBs",
+                     name, (int)p.packing, p.depth, p.step, bits, width, p.height, x0, y0, n_mb);
         free(data);
     }
 }
@@ -98,7 +98,8 @@ static void test_every_alpha(const PnvDsp *ref, const PnvDsp *var, const char *n
                 if (bytes == 2)
                     row[2 * x + 1] = (uint8_t)((first + x) >> 8);
             }
-            const PnvPlane p = {.data = row, .stride = 256, .step = bytes, .width = 128, .height = 1, .depth = depths[d]};
+            const PnvPlane p = {.data = row, .stride = 256, .step = bytes, .width = 128, .height = 1,
+                                .depth = depths[d]};
             for (int bits = 8; bits <= 16; bits += 8) {
                 ref->alpha_fetch(want, &p, bits, 0, 0, 128);
                 var->alpha_fetch(got, &p, bits, 0, 0, 128);

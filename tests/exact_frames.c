@@ -95,7 +95,8 @@ static void test_frame(int round)
         free(memory[c]);
 }
 
-/** A way to lay samples out: of each component its memory, bytes in front of its first sample, to the next, bits below. */
+/** A way to lay samples out: of each component its memory, bytes in front of its first sample and to the next, bits
+ * below it. */
 typedef struct Form {
     const char *name;
     PnvModel model;
@@ -140,7 +141,8 @@ static const Form forms[] = {
 #undef RGB
 
 /* Memory of one field, or of both: it ends with the last row of its component that reaches furthest. */
-static uint8_t *make_memory(const PnvPlan *plan, const Form *f, int m, int field, const PnvPicture *pic, ptrdiff_t *stride)
+static uint8_t *make_memory(const PnvPlan *plan, const Form *f, int m, int field, const PnvPicture *pic,
+                            ptrdiff_t *stride)
 {
     const PnvPictureShape *shape = &plan->framing[pic->interlace].picture[0];
     ptrdiff_t bytes = 0;
@@ -204,8 +206,8 @@ static void test_form(const Form *f, int round)
     }
     for (int c = 0; c < 4; c++)
         pic.bottom[c] = is_apart && c < plan.n_components ? memory[1][f->at[c].memory] + f->at[c].offset : NULL;
-    snprintf(what, sizeof what, "%s, %dx%d, profile %d, siting %d, interlace %d%s", f->name, params.width, params.height,
-             (int)profile, (int)params.siting, (int)pic.interlace, is_apart ? " apart" : "");
+    snprintf(what, sizeof what, "%s, %dx%d, profile %d, siting %d, interlace %d%s", f->name, params.width,
+             params.height, (int)profile, (int)params.siting, (int)pic.interlace, is_apart ? " apart" : "");
     compare_levels(params, &pic, what);
     for (int m = 0; m < 4; m++) {
         free(memory[0][m]);

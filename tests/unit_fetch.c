@@ -125,14 +125,16 @@ static void write_v210(uint8_t *row, int x, int y, const int there[3])
 {
     const int c = x / 2;
     int v[12]; /* Cb0 Y0 Cr0 | Y1 Cb1 Y2 | Cr1 Y3 Cb2 | Y4 Cr2 Y5 */
-    static const int component[12] = {1, 0, 2, 0, 1, 0, 2, 0, 1, 0, 2, 0}, number[12] = {0, 0, 0, 1, 1, 2, 1, 3, 2, 4, 2, 5};
+    static const int component[12] = {1, 0, 2, 0, 1, 0, 2, 0, 1, 0, 2, 0};
+    static const int number[12] = {0, 0, 0, 1, 1, 2, 1, 3, 2, 4, 2, 5};
 
     for (int i = 0; i < 12; i++) {
         const int k = component[i], at = (k ? c : x) + number[i];
         v[i] = at < there[k] ? code(k, at, y) : 0x2aa;
     }
     for (int i = 0; i < 4; i++) {
-        const uint32_t word = 0xc0000000u | (uint32_t)v[3 * i + 2] << 20 | (uint32_t)v[3 * i + 1] << 10 | (uint32_t)v[3 * i];
+        const uint32_t word =
+            0xc0000000u | (uint32_t)v[3 * i + 2] << 20 | (uint32_t)v[3 * i + 1] << 10 | (uint32_t)v[3 * i];
         for (int b = 0; b < 4; b++)
             row[x / 6 * 16 + 4 * i + b] = (uint8_t)(word >> 8 * b);
     }
@@ -223,21 +225,22 @@ static void test_layout(Layout layout, int width)
         const ptrdiff_t bytes = layout == UYVP   ? (10 * (last + 1) + 7) / 8
                                 : layout == Y210 ? (p.width - 1) * p.step + 2
                                                  : (ptrdiff_t)row_bytes;
-        CHECK(pnv_plane_row_bytes(&p) == bytes, "layout %d: component %d of %d px has %td bytes, not %td", (int)layout, c,
-              width, pnv_plane_row_bytes(&p), bytes);
+        CHECK(pnv_plane_row_bytes(&p) == bytes, "layout %d: component %d of %d px has %td bytes, not %td", (int)layout,
+              c, width, pnv_plane_row_bytes(&p), bytes);
         for (int y = -1; y <= height; y++) {
             const int row = y < 0 ? 0 : min_int(y, height - 1);
-            pnv_load_c(got, &p, -10, y, p.width + 20);
+            pnv_load_c(got, WIDEST + 40, &p, -10, y, p.width + 20, 1);
             for (int i = 0; i < p.width + 20; i++) {
                 const int x = i < 10 ? 0 : min_int(i - 10, p.width - 1);
-                CHECK(got[i] == code(c, x, row), "layout %d component %d, %d px, %d,%d: %d, not %d", (int)layout, c, width,
-                      i - 10, y, got[i], code(c, x, row));
+                CHECK(got[i] == code(c, x, row), "layout %d component %d, %d px, %d,%d: %d, not %d", (int)layout, c,
+                      width, i - 10, y, got[i], code(c, x, row));
             }
         }
         pnv_fetch_c(scaled, &p, 0, 0, 128);
-        for (int x = 0; x < 128; x++)
-            CHECK(scaled[2 * PNV_FETCH_STRIDE + x] == expected(code(c, min_int(x, p.width - 1), 2), 10, PNV_SAMPLES_VIDEO),
-                  "layout %d component %d at its scale", (int)layout, c);
+        for (int x = 0; x < 128; x++) {
+            const int want = expected(code(c, min_int(x, p.width - 1), 2), 10, PNV_SAMPLES_VIDEO);
+            CHECK(scaled[2 * PNV_FETCH_STRIDE + x] == want, "layout %d component %d at its scale", (int)layout, c);
+        }
     }
     free(data);
 }

@@ -14,7 +14,7 @@ typedef struct PnvBenchFormat {
     PnvChroma chroma;
     PnvPacking packing;
     int depth, has_alpha;
-    /** Of each component: which of the planes, bytes in front of its first sample, to the next, bits below in its word. */
+    /** Of each component: its plane, bytes in front of its first sample and to the next, bits below it in its word. */
     struct { int plane, offset, step, shift; } at[4];
 } PnvBenchFormat;
 
@@ -37,8 +37,8 @@ typedef struct PnvBenchContent {
 
 /**
  * Make n frames: a natural-like picture that moves (noise of many sizes, edges, fine texture, grain) or, with
- * is_pattern, flat bars with ramps and text-like detail. The same on every machine, and the same picture in every format
- * but for what a format cannot hold.
+ * is_pattern, flat bars with ramps and text-like detail. The same on every machine, and the same picture in every
+ * format but for what a format cannot hold.
  *
  * @return 0, or -1 without memory.
  */

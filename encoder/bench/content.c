@@ -9,9 +9,15 @@
 #include "slice.h"
 
 #define PLANAR(name, chroma, depth, alpha)                                                                             \
-    {name, PNV_MODEL_YCBCR, chroma, PNV_PACKING_SAMPLES, depth, alpha, {{0, 0, 0, 0}, {1, 0, 0, 0}, {2, 0, 0, 0}, {3, 0, 0, 0}}}
+    {                                                                                                                  \
+        name, PNV_MODEL_YCBCR, chroma, PNV_PACKING_SAMPLES, depth, alpha,                                              \
+        {                                                                                                              \
+            {0, 0, 0, 0}, {1, 0, 0, 0}, {2, 0, 0, 0}, {3, 0, 0, 0}                                                     \
+        }                                                                                                              \
+    }
 #define YCBCR(name, chroma, packing, depth, ...) {name, PNV_MODEL_YCBCR, chroma, packing, depth, 0, {__VA_ARGS__}}
-#define RGB(name, packing, depth, alpha, ...) {name, PNV_MODEL_RGB, PNV_CHROMA_444, packing, depth, alpha, {__VA_ARGS__}}
+#define RGB(name, packing, depth, alpha, ...)                                                                          \
+    {name, PNV_MODEL_RGB, PNV_CHROMA_444, packing, depth, alpha, {__VA_ARGS__}}
 
 static const PnvBenchFormat formats[] = {
     PLANAR("yuv422p", PNV_CHROMA_422, 8, 0),

@@ -26,12 +26,12 @@ void pnv_alpha_fetch_avx2(uint16_t *dst, const PnvPlane *plane, int bits, int x0
     assert(x0 < plane->width && y0 < plane->height && width <= PNV_FETCH_STRIDE && width % LANES == 0);
     const int depth = plane->depth, n_rows = plane->height - y0 < 16 ? plane->height - y0 : 16;
     const PnvScaler scaler = pnv_scaler(depth, 255, 0, 0);
-    uint16_t sample[PNV_FETCH_STRIDE + PNV_LOAD_ROOM];
+    uint16_t sample[16 * PNV_FETCH_STRIDE + PNV_LOAD_ROOM];
 
+    pnv_load_avx2(sample, PNV_FETCH_STRIDE, plane, x0, y0, width, n_rows);
     for (int y = 0; y < n_rows; y++, dst += width) {
-        pnv_load_avx2(sample, plane, x0, y0 + y, width);
         for (int x = 0; x < width; x += LANES) {
-            __m256i a = _mm256_loadu_si256((const __m256i *)(sample + x));
+            __m256i a = _mm256_loadu_si256((const __m256i *)(sample + y * PNV_FETCH_STRIDE + x));
             if (depth > bits)
                 a = pnv_scale(a, &scaler);
             else if (depth == 2)

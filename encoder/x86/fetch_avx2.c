@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Planar video-range samples of 8 to 14 bits for AVX2 in one go, all other input by way of load. fetch.c defines it. */
-#include <assert.h>
 #include <immintrin.h>
 #include <string.h>
 
@@ -61,20 +60,6 @@ void pnv_fetch_scale_avx2(int16_t *dst, const uint16_t *sample, int n, int depth
     scale_row(dst, sample, n, &s, FULL, depth);
 }
 
-static void fetch_loaded(int16_t *dst, const PnvPlane *plane, int x0, int y0, int width)
-{
-    assert(x0 < plane->width && y0 < plane->height && width <= PNV_FETCH_STRIDE);
-    const int n_rows = plane->height - y0 < 16 ? plane->height - y0 : 16;
-    uint16_t sample[PNV_FETCH_STRIDE + PNV_LOAD_ROOM];
-
-    for (int y = 0; y < n_rows; y++, dst += PNV_FETCH_STRIDE) {
-        pnv_load_avx2(sample, plane, x0, y0 + y, width);
-        pnv_fetch_scale_avx2(dst, sample, width, plane->depth, plane->range);
-    }
-    for (int y = n_rows; y < 16; y++, dst += PNV_FETCH_STRIDE)
-        memcpy(dst, dst - PNV_FETCH_STRIDE, (size_t)width * sizeof *dst);
-}
-
 /* Columns that fill no vector are taken one by one: nothing behind the plane may be read. */
 static inline int16_t scale_one(const uint8_t *row, int bytes, int depth, int x)
 {
@@ -91,7 +76,10 @@ void pnv_fetch_avx2(int16_t *dst, const PnvPlane *plane, int x0, int y0, int wid
     const __m128i shift = _mm_cvtsi32_si128(14 - depth);
 
     if (!pnv_fetch_is_plain(plane)) {
-        fetch_loaded(dst, plane, x0, y0, width);
+        int16_t samples[16 * PNV_FETCH_STRIDE + PNV_LOAD_ROOM]; /* as nothing behind width may be written */
+        pnv_fetch_loaded_avx2(samples, plane, x0, y0, width);
+        for (int y = 0; y < 16; y++)
+            memcpy(dst + y * PNV_FETCH_STRIDE, samples + y * PNV_FETCH_STRIDE, (size_t)width * sizeof *dst);
         return;
     }
     for (int y = 0; y < 16; y++, dst += PNV_FETCH_STRIDE) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Rows of any packing for AVX2, which the AVX-512 level takes too. load.c is the definition; a step between samples that
- * no format has stays with it.
+ * Rows of any packing for AVX2, which the AVX-512 level takes too. load.c is the definition; a step between samples
+ * that no format has stays with it.
  */
+#include <assert.h>
 #include <immintrin.h>
 #include <string.h>
 
@@ -28,10 +29,19 @@ enum { LANES = 16 };
 
 _Static_assert(PNV_LOAD_ROOM >= LANES, "the last vector");
 
-/** A part of a row. */
+/** Parts of rows that follow each other. */
 typedef struct Part {
-    const uint8_t *at, *end; /**< Its first sample; what may be read ends there. */
-    int n, shift, mask;
+    uint16_t *dst;
+    ptrdiff_t dst_stride;
+    const uint8_t *data;
+    ptrdiff_t stride;
+    int y, last_y, n_rows;
+    int n, left, right;       /**< Samples that are there, and how often the first and the last of them repeat. */
+    ptrdiff_t begin, end;     /**< Bytes from the beginning of a row: of the first sample, of what may be read. */
+    int skipped;              /**< Samples of the first group. */
+    int bytes;                /**< From one row, to be prefetched further down. */
+    int shift, mask;          /**< Of a word. */
+    int up, offset;           /**< What is stored is (sample << up) - offset. */
 } Part;
 
 PNV_INLINE __m256i load(const void *at)
@@ -117,68 +127,165 @@ PNV_INLINE __m256i sixteen(const uint8_t *at, const Part *p, Kind kind)
     }
 }
 
-/** Samples side by side or a step apart. sixteen() reads so many bytes. */
-PNV_INLINE void load_samples(uint16_t *dst, const Part *part, Kind kind, int step, int reads)
+PNV_INLINE __m256i scaled(__m256i v, const Part *p)
 {
-    const Part local = *part, *const p = &local; /* which no store can change */
-    const uint8_t *at = p->at;
+    return _mm256_sub_epi16(_mm256_sll_epi16(v, _mm_cvtsi32_si128(p->up)), _mm256_set1_epi16((short)p->offset));
+}
+
+/** Samples side by side or a step apart. sixteen() reads so many bytes. */
+PNV_INLINE void load_samples(uint16_t *dst, const uint8_t *row, const Part *p, Kind kind, int step, int reads)
+{
+    const uint8_t *at = row + p->begin, *end = row + p->end;
     int x = 0;
 
-    for (; x < p->n && p->end - at >= reads; x += LANES, at += LANES * step)
-        _mm256_storeu_si256((__m256i *)(dst + x), sixteen(at, p, kind));
+    for (; x < p->n && end - at >= reads; x += LANES, at += LANES * step)
+        _mm256_storeu_si256((__m256i *)(dst + x), scaled(sixteen(at, p, kind), p));
     if (x < p->n) { /* at the end of the row, which is less than a step further */
         uint8_t copy[8 * LANES] = {0};
-        memcpy(copy, at, (size_t)(p->end - at));
-        _mm256_storeu_si256((__m256i *)(dst + x), sixteen(copy, p, kind));
+        memcpy(copy, at, (size_t)(end - at));
+        _mm256_storeu_si256((__m256i *)(dst + x), scaled(sixteen(copy, p, kind), p));
     }
 }
 
-/** Where 6 luma samples of a group, or 3 of a chroma component, are: pairs of bytes, times 2^6 after the product. */
+/**
+ * Where the samples of a component are in 6 pixels: pairs of bytes, and what makes bits 6..15 of them the sample. Of
+ * chroma it is three samples, the first or the second half of a lane.
+ */
 typedef struct Group {
-    int8_t bytes[16];
+    int8_t bytes[2][16];
     uint16_t factor[8];
 } Group;
 
+enum { GROUP_SAMPLES = 6 }; /* in a lane */
+
 static const Group v210_groups[3] = {
-    {{1, 2, 4, 5, 6, 7, 9, 10, 12, 13, 14, 15, -1, -1, -1, -1}, {16, 64, 4, 16, 64, 4}},
-    {{0, 1, 5, 6, 10, 11, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1}, {64, 16, 4}},
-    {{2, 3, 8, 9, 13, 14, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1}, {4, 64, 16}},
+    {{{1, 2, 4, 5, 6, 7, 9, 10, 12, 13, 14, 15, -1, -1, -1, -1}}, {16, 64, 4, 16, 64, 4}},
+    {{{0, 1, 5, 6, 10, 11, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1},
+      {-1, -1, -1, -1, -1, -1, 0, 1, 5, 6, 10, 11, -1, -1, -1, -1}}, {64, 16, 4, 64, 16, 4}},
+    {{{2, 3, 8, 9, 13, 14, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1},
+      {-1, -1, -1, -1, -1, -1, 2, 3, 8, 9, 13, 14, -1, -1, -1, -1}}, {4, 64, 16, 4, 64, 16}},
 };
 static const Group uyvp_groups[3] = {
-    {{2, 1, 4, 3, 7, 6, 9, 8, 12, 11, 14, 13, -1, -1, -1, -1}, {4, 64, 4, 64, 4, 64}},
-    {{1, 0, 6, 5, 11, 10, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1}, {1, 1, 1}},
-    {{3, 2, 8, 7, 13, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1}, {16, 16, 16}},
+    {{{2, 1, 4, 3, 7, 6, 9, 8, 12, 11, 14, 13, -1, -1, -1, -1}}, {4, 64, 4, 64, 4, 64}},
+    {{{1, 0, 6, 5, 11, 10, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1},
+      {-1, -1, -1, -1, -1, -1, 1, 0, 6, 5, 11, 10, -1, -1, -1, -1}}, {1, 1, 1, 1, 1, 1}},
+    {{{3, 2, 8, 7, 13, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1},
+      {-1, -1, -1, -1, -1, -1, 3, 2, 8, 7, 13, 12, -1, -1, -1, -1}}, {16, 16, 16, 16, 16, 16}},
 };
 
-/** Two groups, the second group_bytes behind the first. */
-PNV_INLINE __m256i two_groups(const uint8_t *at, int group_bytes, __m256i bytes, __m256i factor)
+/** Six samples in each lane: of two groups of luma, of four of chroma. */
+PNV_INLINE __m256i two_lanes(const uint8_t *at, const Group *g, int group_bytes, int is_chroma)
 {
-    const __m256i pairs = _mm256_shuffle_epi8(load_halves(at, at + group_bytes), bytes);
+    const int lane_bytes = is_chroma ? 2 * group_bytes : group_bytes;
+    const __m256i first = both_lanes(_mm_loadu_si128((const __m128i *)g->bytes[0]));
+    const __m256i second = both_lanes(_mm_loadu_si128((const __m128i *)g->bytes[1]));
+    const __m256i factor = both_lanes(_mm_loadu_si128((const __m128i *)g->factor));
+    __m256i pairs = _mm256_shuffle_epi8(load_halves(at, at + lane_bytes), first);
 
+    if (is_chroma)
+        pairs = _mm256_or_si256(
+            pairs, _mm256_shuffle_epi8(load_halves(at + group_bytes, at + lane_bytes + group_bytes), second));
     return _mm256_srli_epi16(_mm256_mullo_epi16(pairs, factor), 6);
 }
 
-/* Six pixels in 16 bytes (v210) or 15 (UYVP); samples of one component in a group: 6 or 3. p->at: of the group. */
-PNV_INLINE void load_groups(uint16_t *dst, const Part *p, const Group *group, int group_bytes, int samples, int skipped)
+PNV_INLINE void store_lanes(uint16_t *dst, __m256i v)
 {
-    const __m256i bytes = both_lanes(_mm_loadu_si128((const __m128i *)group->bytes));
-    const __m256i factor = both_lanes(_mm_loadu_si128((const __m128i *)group->factor));
-    const int reads = group_bytes + 16;
-    const uint8_t *at = p->at;
+    _mm_storeu_si128((__m128i *)dst, _mm256_castsi256_si128(v));
+    _mm_storeu_si128((__m128i *)(dst + GROUP_SAMPLES), _mm256_extracti128_si256(v, 1));
+}
 
-    for (int x = -skipped; x < p->n; x += 2 * samples, at += 2 * group_bytes) {
-        uint8_t copy[32] = {0};
-        uint16_t made[LANES + 8];
-        const int is_end = p->end - at < reads;
-        if (is_end)
-            memcpy(copy, at, (size_t)(p->end - at));
-        const __m256i two = two_groups(is_end ? copy : at, group_bytes, bytes, factor);
-        uint16_t *to = x < 0 ? made : dst + x;
-        _mm_storeu_si128((__m128i *)to, _mm256_castsi256_si128(two));
-        _mm_storeu_si128((__m128i *)(to + samples), _mm256_extracti128_si256(two, 1));
-        if (x < 0)
-            memcpy(dst, made + skipped, (size_t)(2 * samples) * sizeof *dst); /* of which the first count */
+/** Six pixels in 16 bytes (v210) or 15 (UYVP). */
+PNV_INLINE void load_groups(uint16_t *dst, const uint8_t *row, const Part *p, const Group *g, int group_bytes,
+                            int is_chroma)
+{
+    const int step = (is_chroma ? 4 : 2) * group_bytes, reads = step - group_bytes + 16;
+    const uint8_t *at = row + p->begin, *end = row + p->end;
+    int x = 0;
+
+    if (p->skipped) {
+        uint8_t copy[64] = {0};
+        uint16_t made[2 * LANES] = {0};
+        const int is_short = end - at < reads;
+        if (is_short)
+            memcpy(copy, at, (size_t)(end - at));
+        store_lanes(made, scaled(two_lanes(is_short ? copy : at, g, group_bytes, is_chroma), p));
+        _mm256_storeu_si256((__m256i *)dst, _mm256_loadu_si256((const __m256i *)(made + p->skipped)));
+        x = 2 * GROUP_SAMPLES - p->skipped;
+        at += step;
     }
+    for (; x < p->n && end - at >= reads; x += 2 * GROUP_SAMPLES, at += step)
+        store_lanes(dst + x, scaled(two_lanes(at, g, group_bytes, is_chroma), p));
+    if (x < p->n) {
+        uint8_t copy[64] = {0};
+        memcpy(copy, at, (size_t)(end - at));
+        store_lanes(dst + x, scaled(two_lanes(copy, g, group_bytes, is_chroma), p));
+    }
+}
+
+/** What lies beside the plane; and the row 16 further down, which the next MB row reads, is asked for. */
+PNV_INLINE void end_row(uint16_t *dst, const uint8_t *row, const Part *p)
+{
+    /* It may lie outside of the plane, which a prefetch ignores. */
+    for (int at = 0; at < p->bytes; at += 64)
+        _mm_prefetch((const char *)((uintptr_t)(row + p->begin + at) + (uintptr_t)(16 * p->stride)), _MM_HINT_T1);
+    for (int i = 0; i < p->left; i++)
+        dst[i] = dst[p->left];
+    dst += p->left + p->n;
+    for (int i = 0; i < p->right; i++)
+        dst[i] = dst[-1];
+}
+
+/** All that is constant of a kind is so where this is called. */
+PNV_INLINE void each_row(const Part *part, Kind kind, int step, int reads, const Group *g, int is_chroma)
+{
+    const Part local = *part, *const p = &local; /* which no store can change */
+    uint16_t *dst = p->dst;
+
+    for (int i = 0; i < p->n_rows; i++, dst += p->dst_stride) {
+        const int y = p->y + i < 0 ? 0 : p->y + i < p->last_y ? p->y + i : p->last_y;
+        const uint8_t *row = p->data + y * p->stride;
+        if (kind == GROUPS)
+            load_groups(dst + p->left, row, p, g, step, is_chroma);
+        else
+            load_samples(dst + p->left, row, p, kind, step, reads);
+        end_row(dst, row, p);
+    }
+}
+
+static void load_sample_rows(const Part *p, Kind kind)
+{
+#define SAMPLES(k, step, reads)                                                                                        \
+    case k:                                                                                                            \
+        each_row(p, (k), (step), (reads), NULL, 0);                                                                    \
+        break
+    switch (kind) {
+        SAMPLES(BYTES_1, 1, 16);
+        SAMPLES(BYTES_2, 2, 32);
+        SAMPLES(BYTES_3, 3, 46);
+        SAMPLES(BYTES_4, 4, 64);
+        SAMPLES(WORDS_2, 2, 32);
+        SAMPLES(WORDS_4, 4, 64);
+        SAMPLES(WORDS_8, 8, 128);
+        SAMPLES(PACKED, 4, 64);
+        SAMPLES(PACKED_BE, 4, 64);
+    default:
+        break;
+    }
+#undef SAMPLES
+}
+
+static void load_group_rows(const Part *p, int is_v210, int component)
+{
+    const Group *g = is_v210 ? &v210_groups[component] : &uyvp_groups[component];
+
+    if (is_v210 && component == 0)
+        each_row(p, GROUPS, 16, 0, g, 0);
+    else if (is_v210)
+        each_row(p, GROUPS, 16, 0, g, 1);
+    else if (component == 0)
+        each_row(p, GROUPS, 15, 0, g, 0);
+    else
+        each_row(p, GROUPS, 15, 0, g, 1);
 }
 
 static Kind find_kind(const PnvPlane *p)
@@ -197,64 +304,54 @@ static Kind find_kind(const PnvPlane *p)
     }
 }
 
-static void load_part(uint16_t *dst, Part *p, Kind kind)
-{
-#define SAMPLES(k, step, reads)                                                                                        \
-    case k:                                                                                                            \
-        load_samples(dst, p, (k), (step), (reads));                                                                    \
-        break
-    switch (kind) {
-        SAMPLES(BYTES_1, 1, 16);
-        SAMPLES(BYTES_2, 2, 32);
-        SAMPLES(BYTES_3, 3, 46);
-        SAMPLES(BYTES_4, 4, 64);
-        SAMPLES(WORDS_2, 2, 32);
-        SAMPLES(WORDS_4, 4, 64);
-        SAMPLES(WORDS_8, 8, 128);
-        SAMPLES(PACKED, 4, 64);
-        SAMPLES(PACKED_BE, 4, 64);
-    default:
-        break;
-    }
-#undef SAMPLES
-}
-
-static void load_groups_part(uint16_t *dst, Part *p, const PnvPlane *plane, int x)
-{
-    const int c = plane->component, is_v210 = plane->packing == PNV_PACKING_V210, skipped = x % (c ? 3 : 6);
-
-    p->at += (ptrdiff_t)(x / (c ? 3 : 6)) * (is_v210 ? 16 : 15);
-    if (is_v210)
-        c ? load_groups(dst, p, &v210_groups[c], 16, 3, skipped) : load_groups(dst, p, &v210_groups[0], 16, 6, skipped);
-    else
-        c ? load_groups(dst, p, &uyvp_groups[c], 15, 3, skipped) : load_groups(dst, p, &uyvp_groups[0], 15, 6, skipped);
-}
-
-void pnv_load_avx2(uint16_t *dst, const PnvPlane *plane, int x, int y, int n)
+/** Returns -1 where that is left to C. */
+static int load_rows(uint16_t *dst, ptrdiff_t dst_stride, const PnvPlane *plane, int x, int y, int n, int n_rows,
+                     int up, int offset)
 {
     const Kind kind = find_kind(plane);
-    const uint8_t *row = plane->data + (ptrdiff_t)pnv_plane_inside(y, plane->height) * plane->stride;
     const int first = pnv_plane_inside(x, plane->width), last = pnv_plane_inside(x + n - 1, plane->width);
     const int left = first - x < n ? first - x : n - 1; /* columns in front of the plane; all may lie there */
-    uint16_t *to = dst + (left > 0 ? left : 0);
-    Part p = {row, row + pnv_plane_row_bytes(plane), last - first + 1, plane->shift, (1 << plane->depth) - 1};
+    Part p = {.dst = dst, .dst_stride = dst_stride, .data = plane->data, .stride = plane->stride, .y = y,
+              .last_y = plane->height - 1, .n_rows = n_rows, .n = last - first + 1, .left = left > 0 ? left : 0,
+              .begin = (ptrdiff_t)first * plane->step, .end = pnv_plane_row_bytes(plane), .shift = plane->shift,
+              .mask = (1 << plane->depth) - 1, .up = up, .offset = offset};
 
-    if (kind == OTHER) {
-        pnv_load_c(dst, plane, x, y, n);
-        return;
-    }
+    p.right = n - p.left - p.n;
+    p.bytes = p.n * plane->step;
+    if (kind == OTHER)
+        return -1;
     if (kind == GROUPS) {
-        load_groups_part(to, &p, plane, first);
+        const int is_v210 = plane->packing == PNV_PACKING_V210, group_bytes = is_v210 ? 16 : 15;
+        const int groups = plane->component == 0 ? 1 : 2; /* of a lane */
+        p.begin = (ptrdiff_t)(first / GROUP_SAMPLES) * groups * group_bytes;
+        p.skipped = first % GROUP_SAMPLES;
+        p.bytes = (p.n + p.skipped) * groups * group_bytes / GROUP_SAMPLES;
+        load_group_rows(&p, is_v210, plane->component);
     } else {
-        p.at += (ptrdiff_t)first * plane->step;
-        load_part(to, &p, kind);
+        load_sample_rows(&p, kind);
     }
-    /* Of the row 16 further down, which the next MB row reads; may lie outside of the plane, which a prefetch ignores. */
-    const ptrdiff_t bytes = kind == GROUPS ? (ptrdiff_t)p.n * 8 / 3 : (ptrdiff_t)p.n * plane->step;
-    for (ptrdiff_t at = 0; at < bytes; at += 64)
-        _mm_prefetch((const char *)((uintptr_t)(p.at + at) + (uintptr_t)(16 * plane->stride)), _MM_HINT_T1);
-    for (to += p.n; to < dst + n; to++)
-        *to = to[-1];
-    for (int i = 0; i < left; i++)
-        dst[i] = dst[left];
+    return 0;
+}
+
+void pnv_load_avx2(uint16_t *dst, ptrdiff_t stride, const PnvPlane *plane, int x, int y, int n, int n_rows)
+{
+    if (load_rows(dst, stride, plane, x, y, n, n_rows, 0, 0))
+        pnv_load_c(dst, stride, plane, x, y, n, n_rows);
+}
+
+void pnv_fetch_loaded_avx2(int16_t *dst, const PnvPlane *plane, int x0, int y0, int width)
+{
+    assert(x0 < plane->width && y0 < plane->height && width <= PNV_FETCH_STRIDE);
+    const int n_rows = plane->height - y0 < 16 ? plane->height - y0 : 16, depth = plane->depth;
+    const int is_simple = plane->range == PNV_SAMPLES_VIDEO && depth <= 14;
+    uint16_t *sample = (uint16_t *)dst;
+
+    if (!is_simple || load_rows(sample, PNV_FETCH_STRIDE, plane, x0, y0, width, n_rows, 14 - depth, 8192)) {
+        pnv_load_avx2(sample, PNV_FETCH_STRIDE, plane, x0, y0, width, n_rows);
+        for (int y = 0; y < n_rows; y++)
+            pnv_fetch_scale_avx2(dst + y * PNV_FETCH_STRIDE, sample + y * PNV_FETCH_STRIDE, width, depth,
+                                 plane->range);
+    }
+    for (int y = n_rows; y < 16; y++)
+        memcpy(dst + y * PNV_FETCH_STRIDE, dst + (n_rows - 1) * PNV_FETCH_STRIDE, (size_t)width * sizeof *dst);
 }

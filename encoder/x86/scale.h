@@ -4,8 +4,8 @@
  *
  *     ((n << (16 - b)) * factor + 2^31) >> 32, factor = round(span * 2^(b + 16) / max)
  *
- * The product is off by at most max * 2^(16-b) halves of 2^-32, which is less than 2^-17, and no span * n / max is nearer
- * than 1 / (2 max), more than 2^-17, to where rounding turns, as max is odd.
+ * The product is off by at most max * 2^(16-b) halves of 2^-32, which is less than 2^-17, and no span * n / max is
+ * nearer than 1 / (2 max), more than 2^-17, to where rounding turns, as max is odd.
  */
 #ifndef PNV_X86_SCALE_H
 #define PNV_X86_SCALE_H

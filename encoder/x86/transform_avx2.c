@@ -279,8 +279,11 @@ void pnv_forward_avx2(int16_t *level, const PnvPlane *plane, int x0, int y0, Pnv
     /* Anything but whole groups of ordinary samples goes through memory. */
     if (!pnv_fetch_is_plain(plane) || plane->width - x0 < width ||
         n_blocks % GROUP_BLOCKS) {
-        _Alignas(32) int16_t samples[16 * PNV_FETCH_STRIDE];
-        pnv_fetch_avx2(samples, plane, x0, y0, width);
+        _Alignas(32) int16_t samples[16 * PNV_FETCH_STRIDE + PNV_LOAD_ROOM];
+        if (pnv_fetch_is_plain(plane))
+            pnv_fetch_avx2(samples, plane, x0, y0, width);
+        else
+            pnv_fetch_loaded_avx2(samples, plane, x0, y0, width);
         samples_unit(level, samples, PNV_FETCH_STRIDE, 1, order, n_mb, scan, quant);
         return;
     }

@@ -284,8 +284,8 @@ void pnv_forward_avx512(int16_t *level, const PnvPlane *plane, int x0, int y0, P
     const int n_columns = plane->width - x0 < width ? plane->width - x0 : width, last_row = plane->height - 1;
 
     if (!pnv_fetch_is_plain(plane)) {
-        _Alignas(64) int16_t samples[16 * PNV_FETCH_STRIDE];
-        pnv_fetch_avx2(samples, plane, x0, y0, width);
+        _Alignas(64) int16_t samples[16 * PNV_FETCH_STRIDE + PNV_LOAD_ROOM];
+        pnv_fetch_loaded_avx2(samples, plane, x0, y0, width);
         pnv_transform_avx512(level, samples, PNV_FETCH_STRIDE, order, n_mb, scan);
         if (quant)
             pnv_quant_avx512(level, level, n_mb * pnv_order_blocks_per_mb(order), quant);
