@@ -75,6 +75,14 @@ gst_prores_nv_memory_context_for_caps (GstProresNvMemory * memory,
       memory->shared : NULL;
 }
 
+/* Two objects may stand for one context. */
+static gboolean
+is_same_context (GstCudaContext * a, GstCudaContext * b)
+{
+  return a == b || (a && b
+      && gst_prores_nv_cuda_handle (a) == gst_prores_nv_cuda_handle (b));
+}
+
 static void
 warn_of_copies (GstProresNvMemory * memory, GstElement * element, gint device)
 {
@@ -96,7 +104,7 @@ gst_prores_nv_memory_context_for_buffer (GstProresNvMemory * memory,
 
   if (!context)
     return NULL;
-  if (context == memory->context) {
+  if (is_same_context (context, memory->context)) {
     memory->settled = TRUE;
     return NULL;
   }
@@ -170,7 +178,8 @@ gst_prores_nv_memory_fence (const GstProresNvMemory * memory,
     GstBuffer * buffer, gpointer * event)
 {
   const gboolean is_own =
-      gst_prores_nv_cuda_context_of (buffer) == memory->context;
+      is_same_context (gst_prores_nv_cuda_context_of (buffer),
+      memory->context);
 
   return gst_prores_nv_cuda_fence (buffer, is_own ? event : NULL);
 }

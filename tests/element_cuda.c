@@ -10,6 +10,7 @@
 #include <gst/cuda/gstcudaloader.h>
 #include <gst/cuda/gstcudamemory.h>
 #include <gst/cuda/gstcudautils.h>
+#include <malloc.h>
 
 #include "hostcuda_control.h"
 
@@ -427,7 +428,7 @@ GST_START_TEST(test_own_context)
 }
 GST_END_TEST;
 
-/* A context that the application gives is the one. */
+/* A context that the application gives is the one, also where frames call it by another name. */
 GST_START_TEST(test_given_context)
 {
     GstHarness *h = test_harness(CUDA_ENCODER);
@@ -443,6 +444,13 @@ GST_START_TEST(test_given_context)
     GstBufferPool *pool = offered_pool(h, &info, &min);
     fail_unless(GST_CUDA_BUFFER_POOL_CAST(pool)->context == context);
     gst_object_unref(pool);
+    GstCudaContext *alias = gst_cuda_context_new_wrapped(gst_cuda_context_get_handle(context), 0);
+    const unsigned long n_allocated = hostcuda_calls("cudaMalloc");
+    gst_harness_push(h, cuda_buffer(alias, &info, 0));
+    pull_frame(h, &info, 0);
+    fail_unless_equals_uint64(get_stat(h->element, "device-copies"), 0);
+    fail_unless_equals_int(hostcuda_calls("cudaMalloc"), n_allocated);
+    gst_object_unref(alias);
     gst_context_unref(given);
     gst_object_unref(context);
     gst_object_unref(other);
@@ -895,6 +903,7 @@ GST_START_TEST(test_cycles)
     enum { N_CYCLES = 200, N_WARM_UP = 20 };
     GstHarness *h = test_harness(CUDA_ENCODER);
     guint n_threads = 0, n_files = 0;
+    gsize n_bytes = 0;
     GstVideoInfo info;
 
     test_info(&info, "I422_10LE", 32, 32);
@@ -907,9 +916,12 @@ GST_START_TEST(test_cycles)
         for (guint i = 0; i < k % 3; i++) /* at times with frames in flight */
             gst_buffer_unref(gst_harness_pull(h));
         gst_element_set_state(h->element, GST_STATE_NULL);
-        gst_harness_try_pull(h);
         while (gst_harness_buffers_in_queue(h))
             gst_buffer_unref(gst_harness_pull(h));
+        for (GstEvent *event; (event = gst_harness_try_pull_event(h));)
+            gst_event_unref(event);
+        for (GstEvent *event; (event = gst_harness_try_pull_upstream_event(h));)
+            gst_event_unref(event);
         gst_bus_set_flushing(bus, TRUE);
         gst_bus_set_flushing(bus, FALSE);
         gst_object_unref(bus);
@@ -917,15 +929,19 @@ GST_START_TEST(test_cycles)
         const HostcudaCounts counts = hostcuda_counts();
         fail_unless(counts.live_device + counts.live_pinned + counts.live_streams + counts.live_events == 0,
                     "cycle %u", k);
+        hostcuda_clear_calls(); /* or the list of them grows */
         if (k == N_WARM_UP) {
             n_threads = count_entries("/proc/self/task");
             n_files = count_entries("/proc/self/fd");
+            n_bytes = mallinfo2().uordblks;
         }
         gst_element_set_state(h->element, GST_STATE_PLAYING);
     }
     fail_unless(count_entries("/proc/self/task") <= n_threads + 1, "%u threads, %u", n_threads,
                 count_entries("/proc/self/task"));
     fail_unless_equals_int(count_entries("/proc/self/fd"), n_files);
+    /* less than one frame's objects in all */
+    fail_unless(mallinfo2().uordblks < n_bytes + (64 << 10), "%zu bytes more", mallinfo2().uordblks - n_bytes);
     test_harness_free(h);
 }
 GST_END_TEST;
