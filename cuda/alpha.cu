@@ -20,7 +20,7 @@ enum {
 static_assert(OWN == 16, "a bit for each in 32");
 
 struct AlphaUnit {
-    uint16_t value[PNV_MAX_ALPHA_VALUES];
+    __align__(16) uint16_t value[PNV_MAX_ALPHA_VALUES];
     uint16_t begin[PNV_MAX_ALPHA_VALUES + 1]; /**< Of runs; behind the last, the end. */
 };
 
@@ -73,9 +73,17 @@ template <bool WRITES> static __global__ void __launch_bounds__(UNIT_THREADS) al
     __syncthreads();
 
     unsigned begins = 0, n_runs;
-    for (int j = 0; j < OWN && first < n; j++) {
-        const int i = first + j;
-        begins |= (unsigned)(!i || unit.value[i] != unit.value[i - 1]) << j;
+    uint16_t own[OWN] = {0};
+    if (first < n)
+        load_own(own, unit.value);
+    unsigned before = __shfl_up_sync(0xffffffffu, (unsigned)own[OWN - 1], 1);
+    if (first < n) {
+        if (thread % 32 == 0 && first)
+            before = unit.value[first - 1];
+        begins = !first || own[0] != before;
+#pragma unroll
+        for (int j = 1; j < OWN; j++)
+            begins |= (unsigned)(own[j] != own[j - 1]) << j;
     }
     unsigned place = sum_before((unsigned)__popc(begins), &n_runs, sums);
     for (int j = 0; j < OWN; j++) {

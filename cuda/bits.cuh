@@ -45,6 +45,34 @@ static __device__ __forceinline__ unsigned sum_before(unsigned value, unsigned *
 }
 
 /**
+ * Sixteen values of a thread, one thread's behind the other's in shared memory: two at once of eight, since one at a time,
+ * eight words from a lane to the next, every fourth lane would want the same bank.
+ */
+template <typename T> static __device__ __forceinline__ void load_own(T own[16], const T *shared)
+{
+    const uint4 *from = (const uint4 *)(shared + 16 * threadIdx.x);
+    const uint4 low = from[0], high = from[1];
+    const uint32_t pairs[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
+
+    static_assert(sizeof(T) == 2, "halves of words");
+#pragma unroll
+    for (int j = 0; j < 16; j++)
+        own[j] = (T)(pairs[j / 2] >> (16 * (j % 2)));
+}
+
+template <typename T> static __device__ __forceinline__ void store_own(T *shared, const T own[16])
+{
+    uint4 *to = (uint4 *)(shared + 16 * threadIdx.x);
+    uint32_t pairs[8];
+
+#pragma unroll
+    for (int j = 0; j < 8; j++)
+        pairs[j] = (uint32_t)(uint16_t)own[2 * j] | (uint32_t)(uint16_t)own[2 * j + 1] << 16;
+    to[0] = make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]);
+    to[1] = make_uint4(pairs[4], pairs[5], pairs[6], pairs[7]);
+}
+
+/**
  * A thread's share of the unit's bits: words of 32, first bit highest, that threads merge by OR. Words are zero before
  * the first put; since no two threads set a bit, their order does not matter.
  */

@@ -72,18 +72,19 @@ static __device__ __forceinline__ void quantize(int16_t level[OWN], const int16_
 
 /** What weighing needs: the whole unit, since it goes from level to level. */
 struct WeighRoom {
-    int16_t coef[MAX_UNIT], level[MAX_UNIT];
+    __align__(16) int16_t coef[MAX_UNIT];
+    __align__(16) int16_t level[MAX_UNIT];
 };
 
 /** Weigh nearest levels against their bits: one thread of the block walks, the others wait. */
 static __device__ __forceinline__ void weigh(int16_t level[OWN], const int16_t c[OWN], int n, int log2_blocks,
                                              const PnvQuantStep *step, const Books *books, WeighRoom *room)
 {
-    const int first = OWN * (int)threadIdx.x;
+    const int is_own = OWN * (int)threadIdx.x < n;
 
-    for (int j = 0; j < OWN && first < n; j++) {
-        room->coef[first + j] = c[j];
-        room->level[first + j] = level[j];
+    if (is_own) {
+        store_own(room->coef, c);
+        store_own(room->level, level);
     }
     __syncthreads();
     if (threadIdx.x == 0) {
@@ -91,11 +92,8 @@ static __device__ __forceinline__ void weigh(int16_t level[OWN], const int16_t c
         pnv_optimal_weigh(room->level, room->coef, 1 << log2_blocks, step, &used);
     }
     __syncthreads();
-#pragma unroll
-    for (int j = 0; j < OWN; j++) {
-        if (first < n)
-            level[j] = room->level[first + j];
-    }
+    if (is_own)
+        load_own(level, room->level);
 }
 
 #endif
