@@ -325,7 +325,8 @@ PNV_API PnvStatus pnv_send(PnvEncoder *enc, const PnvPicture *pic);
  * Wait for the oldest frame in flight and take its packet. Its planes are the caller's again when this returns.
  *
  * @param[out] packet filled in every case but PNV_EMPTY; give it to pnv_packet_release() when done, however long that
- *             is: packets do not take up frames_in_flight.
+ *             is: packets do not take up frames_in_flight. With CUDA it is the memory that the device wrote; while
+ *             more than four are out, the next ones are copies (PnvStats.n_packet_copies).
  * @return PNV_OK; PNV_EMPTY nothing was submitted; PNV_ENOMEM or PNV_ENODEV this frame is lost, packet->error says why,
  *         packet->tag which, and the encoder goes on.
  */
