@@ -974,12 +974,13 @@ queue_frame (GstProresNvEnc * self, GstVideoCodecFrame * frame,
 static GstFlowReturn
 follow_memory (GstProresNvEnc * self, GstBuffer * buffer)
 {
-  GstCudaContext *context =
-      gst_prores_nv_memory_context_for_buffer (&self->memory,
-      GST_ELEMENT (self), buffer, self->used.cuda_device_id);
+  GstCudaContext *context = NULL;
   GstCaps *caps;
   gboolean done;
 
+  if (self->params.backend != PNV_BACKEND_CPU)
+    context = gst_prores_nv_memory_context_for_buffer (&self->memory,
+        GST_ELEMENT (self), buffer, self->used.cuda_device_id);
   if (!context)
     return GST_FLOW_OK;
   if (!wait_until_idle (self))
