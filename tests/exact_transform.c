@@ -131,14 +131,14 @@ static void test_packed_planes(const PnvDsp *ref, const PnvDsp *var, const char 
         {PNV_PACKING_SAMPLES, 8, 2, 0},   {PNV_PACKING_SAMPLES, 8, 3, 0},   {PNV_PACKING_SAMPLES, 10, 2, 6},
         {PNV_PACKING_SAMPLES, 10, 8, 6},  {PNV_PACKING_SAMPLES, 12, 4, 4},  {PNV_PACKING_SAMPLES, 16, 4, 0},
         {PNV_PACKING_WORDS, 10, 4, 20},   {PNV_PACKING_WORDS_BE, 10, 4, 0}, {PNV_PACKING_V210, 10, 4, 0},
-        {PNV_PACKING_UYVP, 10, 5, 0},
+        {PNV_PACKING_UYVP, 10, 5, 0},     {PNV_PACKING_SAMPLES, 12, 2, 4},
     };
 
     for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
             PnvPlane p = {.width = sizes[i][0], .height = sizes[i][1], .depth = forms[f].depth, .step = forms[f].step,
                           .shift = forms[f].shift, .packing = forms[f].packing, .component = exact_between(0, 2),
-                          .range = (PnvSampleRange)exact_between(0, 2)};
+                          .range = PNV_SAMPLES_VIDEO};
             p.stride = pnv_plane_row_bytes(&p) + (ptrdiff_t)i % 3;
             const size_t size = (size_t)(p.stride * (p.height - 1) + pnv_plane_row_bytes(&p));
             uint8_t *memory = malloc(size);
@@ -146,6 +146,8 @@ static void test_packed_planes(const PnvDsp *ref, const PnvDsp *var, const char 
             for (size_t at = 0; at < size; at++)
                 memory[at] = (uint8_t)exact_random();
             p.data = memory;
+            test_plane(ref, var, name, &p);
+            p.range = (PnvSampleRange)exact_between(PNV_SAMPLES_FULL_LUMA, PNV_SAMPLES_FULL_CHROMA);
             test_plane(ref, var, name, &p);
             free(memory);
         }
