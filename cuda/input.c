@@ -58,7 +58,8 @@ size_t pnv_cuda_input_bound(const PnvPlan *plan)
     if (is_packed(plan))
         return longest * most_rows(plan, 0);
     /* four bytes or words a pixel, or two pixels of 4:2:2, where one of them is not coded */
-    const size_t packed = align_row(4 * (size_t)plane_shape(plan, &pic, 1).width * sample_bytes(plan)) * most_rows(plan, 0);
+    const size_t quads = (size_t)plane_shape(plan, &pic, 1).width;
+    const size_t packed = align_row(4 * quads * sample_bytes(plan)) * most_rows(plan, 0);
     return apart > packed || plan->params.chroma == PNV_CHROMA_420 ? apart : packed;
 }
 
@@ -79,7 +80,7 @@ static const uint8_t *row_end(const PnvPlan *plan, const PnvPicture *pic, int fi
     return plane_of(pic, field, c) + pnv_plane_row_bytes(&plane);
 }
 
-/** Whether component c lies in the same rows as a region of packed components; then the region is widened to hold it. */
+/** Whether component c lies in the same rows as a region of packed components; then the region is made to hold it. */
 static int join(PnvCudaRegion *r, const PnvPlan *plan, const PnvPicture *pic, int field, int c)
 {
     const uint8_t *begin = plane_of(pic, field, c), *end = row_end(plan, pic, field, c);

@@ -14,7 +14,7 @@ typedef struct PnvCudaRegion {
     size_t stride;       /**< Of that. */
     size_t row_bytes, n_rows;
     size_t offset, pitch; /**< In the slot. */
-    size_t gather_step, gather_bytes; /**< 0, or: samples (or packed words) that lie so far apart and are put side by side. */
+    size_t gather_step, gather_bytes; /**< 0, or: samples, or words, that lie so far apart and are put side by side. */
     int is_pinned;        /**< The picture's memory is page-locked: the device reads it itself. */
 } PnvCudaRegion;
 

@@ -12,8 +12,8 @@
  * contiguous. In between lies shared memory with rows of 36 words: both sides use all banks without conflicts.
  *
  * Of input that is packed or converted the block of threads first makes the unit's samples in shared memory, where the
- * columns are loaded from: a warp takes a row, a lane a sample. What filters work on, the window of convert.h, is staged
- * in shared memory as well, so that each sample of the input is unpacked, and brought to another model, once.
+ * columns are loaded from: a warp takes a row, a lane a sample. What filters work on, the window of convert.h, is
+ * staged in shared memory as well, so that each sample of the input is unpacked, and brought to another model, once.
  */
 #include "place.cuh"
 
@@ -39,7 +39,7 @@ enum Input {
 
 /** Shared memory of a block of threads, by Input. */
 template <Input INPUT> struct Room {
-    int16_t stage[16 * STAGE_STRIDE]; /**< Samples of the unit, or of both. */
+    uint16_t stage[16 * STAGE_STRIDE]; /**< Samples of the unit, or of both, int16_t each. */
     uint32_t columns[MAX_BLOCKS * BLOCK_WORDS];
 };
 
@@ -48,7 +48,7 @@ template <> struct Room<INPUT_PLAIN> {
 };
 
 template <> struct Room<INPUT_FILTERED> {
-    int16_t stage[16 * STAGE_STRIDE];
+    uint16_t stage[16 * STAGE_STRIDE];
     union { /* windows have served when columns are made */
         uint16_t window[2][PNV_CONVERT_WINDOW_HEIGHT * PNV_CONVERT_WINDOW_WIDTH];
         uint32_t columns[MAX_BLOCKS * BLOCK_WORDS];
@@ -117,7 +117,7 @@ static __device__ __forceinline__ void load_columns(int16_t in[16], const PnvPla
 }
 
 /** The same of samples that are staged; at is the first. */
-static __device__ __forceinline__ void take_columns(int16_t in[16], const int16_t *at)
+static __device__ __forceinline__ void take_columns(int16_t in[16], const uint16_t *at)
 {
 #pragma unroll
     for (int r = 0; r < 8; r++) {
@@ -132,37 +132,27 @@ struct UnitPlace {
     int picture, c, x, y, width;
 };
 
-/** Stage the samples of a unit: all threads of the block, and none waits. */
-static __device__ __forceinline__ void stage_sources(int16_t *stage, const PnvCudaFrame &f, const UnitPlace &unit)
-{
-    const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
-
-    for (int y = warp; y < 16; y += WARPS) {
-        for (int x = lane; x < unit.width; x += 32)
-            stage[y * STAGE_STRIDE + x] =
-                (int16_t)pnv_convert_source(&f.conversion, f.plane[unit.picture], f.full_gain[unit.c > 0], unit.c,
-                                            unit.x + x, unit.y + y);
-    }
-}
-
 static __device__ __forceinline__ PnvConvertWindow unit_window(const PnvCudaFrame &f, const UnitPlace &unit)
 {
     return pnv_convert_window(&f.conversion, &f.chroma_grid[unit.picture], unit.c, unit.x, unit.y, unit.width);
 }
 
-static __device__ __forceinline__ void stage_window(uint16_t *window, const PnvCudaFrame &f, const UnitPlace &unit)
+/** A unit's window, with which an unfiltered unit is complete: all threads of the block, and none waits. */
+static __device__ __forceinline__ void stage_window(uint16_t *window, int stride, const PnvCudaFrame &f,
+                                                    const UnitPlace &unit)
 {
     const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
     const PnvConvertWindow w = unit_window(f, unit);
 
     for (int y = warp; y < w.height; y += WARPS) {
         for (int x = lane; x < w.width; x += 32)
-            window[y * PNV_CONVERT_WINDOW_WIDTH + x] =
-                pnv_convert_source(&f.conversion, f.plane[unit.picture], f.full_gain[1], unit.c, w.x + x, w.y + y);
+            window[y * stride + x] = pnv_convert_source(&f.conversion, f.plane[unit.picture], f.full_gain[unit.c > 0],
+                                                        unit.c, w.x + x, w.y + y);
     }
 }
 
-static __device__ __forceinline__ void stage_filtered(int16_t *stage, const uint16_t *window, const PnvCudaFrame &f,
+/** The samples of a filtered unit from its window, likewise. */
+static __device__ __forceinline__ void stage_filtered(uint16_t *stage, const uint16_t *window, const PnvCudaFrame &f,
                                                       const UnitPlace &unit)
 {
     const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
@@ -175,7 +165,7 @@ static __device__ __forceinline__ void stage_filtered(int16_t *stage, const uint
         for (int i = lane; i < unit.width; i += 32) {
             /* even columns, then odd ones: where they are made otherwise, no warp has to do both */
             const int x = 2 * i < unit.width ? 2 * i : 2 * i - unit.width + 1;
-            stage[y * STAGE_STRIDE + x] =
+            stage[y * STAGE_STRIDE + x] = (uint16_t)
                 pnv_convert_sample(&f.conversion, &f.chroma_grid[unit.picture], &w, window, PNV_CONVERT_WINDOW_WIDTH,
                                    depth, unit.x + x, unit.y + y, height);
         }
@@ -184,7 +174,8 @@ static __device__ __forceinline__ void stage_filtered(int16_t *stage, const uint
 
 /** Samples of a part of the slice in shared memory, for all threads of the block. */
 template <Input INPUT>
-static __device__ __forceinline__ void stage_part(Room<INPUT> &room, const PnvCudaFrame &f, const SlicePlace &at, int part)
+static __device__ __forceinline__ void stage_part(Room<INPUT> &room, const PnvCudaFrame &f, const SlicePlace &at,
+                                                  int part)
 {
     const int n_units = blocks_per_mb(f, part) == 2 ? 2 : 1, mb_width = n_units == 2 ? 8 : 16;
     UnitPlace unit = {at.picture, part, at.span.mb_x * mb_width, 16 * at.mb_y, at.span.n_mb * mb_width};
@@ -192,7 +183,7 @@ static __device__ __forceinline__ void stage_part(Room<INPUT> &room, const PnvCu
     if constexpr (INPUT == INPUT_FILTERED) {
         if (part) {
             for (int i = 0; i < n_units; i++, unit.c++)
-                stage_window(room.window[i], f, unit);
+                stage_window(room.window[i], PNV_CONVERT_WINDOW_WIDTH, f, unit);
             __syncthreads();
             unit.c = part;
             for (int i = 0; i < n_units; i++, unit.c++)
@@ -202,7 +193,7 @@ static __device__ __forceinline__ void stage_part(Room<INPUT> &room, const PnvCu
         }
     }
     for (int i = 0; i < n_units; i++, unit.c++)
-        stage_sources(room.stage + i * SECOND, f, unit);
+        stage_window(room.stage + i * SECOND, STAGE_STRIDE, f, unit);
     __syncthreads();
 }
 
@@ -213,7 +204,8 @@ static __device__ __forceinline__ uint32_t two_words(int16_t low, int16_t high)
 
 /* With six blocks on a multiprocessor in mind ptxas spills nothing; of what is not plain it would for more. */
 template <Input INPUT>
-static __global__ void __launch_bounds__(THREADS, INPUT == INPUT_PLAIN ? 0 : 6) transform_kernel(const __grid_constant__ PnvCudaFrame f)
+static __global__ void __launch_bounds__(THREADS, INPUT == INPUT_PLAIN ? 0 : 6)
+    transform_kernel(const __grid_constant__ PnvCudaFrame f)
 {
     __shared__ __align__(16) Room<INPUT> room;
     const SlicePlace at = slice_place(f, (int)blockIdx.x);

@@ -84,8 +84,8 @@ typedef struct PnvConvertScratch {
 
 /*
  * The same sample by sample, for whoever makes them in parallel: pnv_convert_source() of every place in the unit's
- * pnv_convert_window(), of which pnv_convert_sample() makes the samples of the stream. Where component c is not filtered,
- * the window is the unit, and its sources are the samples.
+ * pnv_convert_window(), of which pnv_convert_sample() makes the samples of the stream. Where component c is not
+ * filtered, the window is the unit, and its sources are the samples.
  */
 
 /** Whether a sample of component c takes several of the input. */

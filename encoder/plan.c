@@ -402,11 +402,12 @@ static PnvStatus check_component(const PnvPlan *plan, const PnvPicture *pic, int
 
     if (!pic->plane[c])
         return refuse(error, "plane[%d] is NULL", c);
-    if (p->packing != PNV_PACKING_SAMPLES && (pic->plane[c] != pic->plane[0] || pic->bottom[c] != pic->bottom[0] ||
-                                              pic->stride[c] != pic->stride[0] || (bytes && pic->step[c] != pic->step[0])))
+    const int is_apart = pic->plane[c] != pic->plane[0] || pic->bottom[c] != pic->bottom[0] ||
+                         pic->stride[c] != pic->stride[0] || (bytes && pic->step[c] != pic->step[0]);
+    if (p->packing != PNV_PACKING_SAMPLES && is_apart)
         return refuse(error, "plane[%d] %p, stride %td, step %d: packing %d has one place for all, that of plane[0] %p, "
-                      "stride %td, step %d", c, pic->plane[c], pic->stride[c], pic->step[c], (int)p->packing, pic->plane[0],
-                      pic->stride[0], pic->step[0]);
+                      "stride %td, step %d", c, pic->plane[c], pic->stride[c], pic->step[c], (int)p->packing,
+                      pic->plane[0], pic->stride[0], pic->step[0]);
     if (bytes && (plane.step < bytes || plane.step % alignment))
         return refuse(error, "step[%d] %d is not a multiple of a sample's %d bytes", c, pic->step[c], bytes);
     if ((uintptr_t)pic->plane[c] % (unsigned)alignment)

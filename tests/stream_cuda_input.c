@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The CUDA backend's input: every packing, chroma sampling and model into both kinds of profile, as frames, fields woven
- * and fields apart, from ordinary, page-locked and device memory, at awkward sizes. The CPU says what is right.
+ * The CUDA backend's input: every packing, chroma sampling and model into both kinds of profile, as frames, fields
+ * woven and fields apart, from ordinary, page-locked and device memory, at awkward sizes. The CPU says what is right.
  */
 #include <cuda_runtime_api.h>
 
@@ -186,9 +186,10 @@ static void free_copy(PnvMemory memory, uint8_t *copy[2][4])
 }
 
 /* By CUDA from page-locked or device memory: without a copy by the host. */
-static void test_memory(const PnvParams *params, const Format *f, const Input *in, const TestFrame *want, PnvMemory memory)
+static void test_memory(const PnvParams *params, const Format *f, const Input *in, const TestFrame *want,
+                        PnvMemory memory)
 {
-    const int is_odd = f - formats >= N_FORMATS - N_GATHERED, is_gathered = is_odd && params->width > 32; /* else it fits */
+    const int is_odd = f - formats >= N_FORMATS - N_GATHERED, is_gathered = is_odd && params->width > 32;
     uint8_t *copy[2][4] = {{NULL}};
     const PnvPicture pic = move_input(in, f, memory, copy);
     PnvParams on_gpu = *params;
@@ -203,8 +204,9 @@ static void test_memory(const PnvParams *params, const Format *f, const Input *i
     hostcuda_clear_calls();
 #endif
     REQUIRE(pnv_send(enc, &pic) == PNV_OK && pnv_collect(enc, &packet) == PNV_OK, "%s: %s", f->name, pnv_error(enc));
-    CHECK(same_frame(want, &(TestFrame){(uint8_t *)packet.data, packet.size}), "%s %dx%d interlace %d memory %d: another frame",
-          f->name, params->width, params->height, (int)pic.interlace, (int)memory);
+    CHECK(same_frame(want, &(TestFrame){(uint8_t *)packet.data, packet.size}),
+          "%s %dx%d interlace %d memory %d: another frame", f->name, params->width, params->height, (int)pic.interlace,
+          (int)memory);
     pnv_packet_release(&packet);
     pnv_stats(enc, &stats);
     CHECK(stats.n_cpu_fallback == 0, "%s: the CPU had to help", f->name);
@@ -215,12 +217,13 @@ static void test_memory(const PnvParams *params, const Format *f, const Input *i
     for (int c = 0; c < (params->alpha_bits ? 4 : 3) && memory == PNV_MEMORY_HOST; c++)
         n_planes = f->place[c].plane >= n_planes ? f->place[c].plane + 1 : n_planes;
     n_planes *= in->n_fields;
-    CHECK(is_odd || hostcuda_calls("cudaMemcpy2DAsync") == (unsigned long)n_planes, "%s: %d copies of %d planes", f->name,
-          (int)hostcuda_calls("cudaMemcpy2DAsync"), n_planes);
+    CHECK(is_odd || hostcuda_calls("cudaMemcpy2DAsync") == (unsigned long)n_planes, "%s: %d copies of %d planes",
+          f->name, (int)hostcuda_calls("cudaMemcpy2DAsync"), n_planes);
     if (memory == PNV_MEMORY_CUDA && !is_odd) { /* and when the device fails, once, the host gets all of it */
         hostcuda_fail("cudaEventSynchronize", 1, 0, cudaSuccess);
         REQUIRE(pnv_send(enc, &pic) == PNV_OK && pnv_collect(enc, &packet) == PNV_OK, "%s: lost", f->name);
-        CHECK(same_frame(want, &(TestFrame){(uint8_t *)packet.data, packet.size}), "%s: another frame by the CPU", f->name);
+        CHECK(same_frame(want, &(TestFrame){(uint8_t *)packet.data, packet.size}), "%s: another frame by the CPU",
+              f->name);
         pnv_packet_release(&packet);
         pnv_stats(enc, &stats);
         CHECK(stats.n_cpu_fallback == 1, "%s: the CPU did not help", f->name);
@@ -239,7 +242,8 @@ static void test_format(const Format *f, PnvProfile profile, int width, int heig
                         .depth = f->depth, .alpha_depth = f->alpha_depth, .matrix_coefficients = n / 3 % 2 ? 9 : 1,
                         .range = (PnvRange)(n % 5 == 0), .siting = (PnvSiting)(n / 2 % 4), .profile = profile,
                         .quantizer = n % 7 + 1, .mbs_per_slice = n % 11 == 0 ? 2 : 8, .threads = 1};
-    const int is_444 = profile == PNV_PROFILE_4444, kind = height > 1 ? n % 5 : 0; /* frame, woven, woven, apart, apart */
+    const int is_444 = profile == PNV_PROFILE_4444;
+    const int kind = height > 1 ? n % 5 : 0; /* frame, woven, woven, apart, apart */
     Input in;
 
     memcpy(params.shift, f->shift, sizeof params.shift);
@@ -266,7 +270,8 @@ int main(void)
     for (int round = 0, n = 0; round < n_rounds; round++, n++) {
         for (int i = 0; i < N_FORMATS; i++) {
             for (int k = 2 * first; k < 2 * end; k++, n++)
-                test_format(&formats[i], k % 2 ? PNV_PROFILE_4444 : PNV_PROFILE_HQ, sizes[k / 2][0], sizes[k / 2][1], n);
+                test_format(&formats[i], k % 2 ? PNV_PROFILE_4444 : PNV_PROFILE_HQ, sizes[k / 2][0], sizes[k / 2][1],
+                            n);
         }
     }
     CHECK_END();

@@ -73,8 +73,8 @@ static void test_picture(const PnvPlan *plan, const PnvDsp *dsp, PnvInterlace in
                 make_unit(want, &plan->conversion, shape, planes, c, x0, y0, width);
                 for (int y = 0; y < 16; y++)
                     CHECK_MEM_EQ(got + y * PNV_FETCH_STRIDE, want + y * PNV_FETCH_STRIDE, (size_t)width * 2,
-                                 "%dx%d model %d chroma %d to %d packing %d depth %d range %d siting %d interlace %d: picture "
-                                 "%d component %d at %d,%d", p->width, p->height, (int)p->model, (int)p->chroma,
+                                 "%dx%d model %d chroma %d to %d packing %d depth %d range %d siting %d interlace %d: "
+                                 "picture %d component %d at %d,%d", p->width, p->height, (int)p->model, (int)p->chroma,
                                  (int)plan->chroma, (int)p->packing, p->depth, (int)p->range, (int)p->siting,
                                  (int)interlace, i, c, x0, y0 + y);
             }
@@ -110,8 +110,9 @@ int main(void)
         {PNV_MODEL_RGB, PNV_CHROMA_444, PNV_PROFILE_HQ},     {PNV_MODEL_RGB, PNV_CHROMA_444, PNV_PROFILE_4444},
     };
     static const struct { PnvPacking packing; int depth, shift; } words[] = {
-        {PNV_PACKING_SAMPLES, 8, 0}, {PNV_PACKING_SAMPLES, 10, 6}, {PNV_PACKING_SAMPLES, 12, 0}, {PNV_PACKING_SAMPLES, 16, 0},
-        {PNV_PACKING_WORDS, 10, 11}, {PNV_PACKING_WORDS_BE, 10, 2}, {PNV_PACKING_V210, 10, 0}, {PNV_PACKING_UYVP, 10, 0},
+        {PNV_PACKING_SAMPLES, 8, 0},  {PNV_PACKING_SAMPLES, 10, 6}, {PNV_PACKING_SAMPLES, 12, 0},
+        {PNV_PACKING_SAMPLES, 16, 0}, {PNV_PACKING_WORDS, 10, 11},  {PNV_PACKING_WORDS_BE, 10, 2},
+        {PNV_PACKING_V210, 10, 0},    {PNV_PACKING_UYVP, 10, 0},
     };
     PnvDsp dsp[2];
 
@@ -125,12 +126,14 @@ int main(void)
                 continue;
             for (int range = PNV_RANGE_VIDEO; range <= PNV_RANGE_FULL; range++) {
                 for (int siting = PNV_SITING_LEFT; siting <= PNV_SITING_TOP; siting++) {
-                    const PnvParams params = {.model = ways[w].model, .chroma = ways[w].chroma, .profile = ways[w].profile,
+                    const PnvParams params = {
+                        .model = ways[w].model, .chroma = ways[w].chroma, .profile = ways[w].profile,
                         .packing = words[k].packing, .depth = words[k].depth, .range = (PnvRange)range,
                         .siting = (PnvSiting)siting, .matrix_coefficients = 1,
                         .shift = {words[k].shift, words[k].shift, words[k].shift}};
                     for (int i = 0; i < 2; i++)
-                        CHECK(test_format(params, &dsp[i]) == 8 * (params.model == PNV_MODEL_RGB ? 3 : 2), "not converted");
+                        CHECK(test_format(params, &dsp[i]) == 8 * (params.model == PNV_MODEL_RGB ? 3 : 2),
+                              "not converted");
                     if (ways[w].chroma == PNV_CHROMA_444)
                         break;
                 }
