@@ -170,22 +170,24 @@ static const BenchScore *rung_score(Ladder *l, int rung, int i)
     return s;
 }
 
-/* Score of frame i at the quantizer, between whole ones by the logarithm of bytes, that gives so many bytes. */
-static BenchScore ladder_score(Ladder *l, int i, double bytes)
+/* The first rung of at most so many bytes, or the last one. */
+static int find_rung(Ladder *l, int i, double bytes)
 {
-    int rung = 0;
-
-    for (;; rung++) {
+    for (int rung = 0;; rung++) {
         if (rung == l->n && l->n < MAX_RUNGS) {
             char options[32];
             snprintf(options, sizeof options, "-qscale:v %d", rung_quantizer(rung));
             l->frames[l->n++] = run_ks(l->m, l->profile, options);
         }
-        if (rung == l->n - 1 && l->n == MAX_RUNGS)
-            break;
-        if ((double)l->frames[rung][i].size <= bytes)
-            break;
+        if (rung == MAX_RUNGS - 1 || (double)l->frames[rung][i].size <= bytes)
+            return rung;
     }
+}
+
+/* Score of frame i at the quantizer, between whole ones by the logarithm of bytes, that gives so many bytes. */
+static BenchScore ladder_score(Ladder *l, int i, double bytes)
+{
+    const int rung = find_rung(l, i, bytes);
     BenchScore s = *rung_score(l, rung, i);
     if (rung == 0 || s.bytes > bytes) /* past an end */
         return s;
@@ -196,6 +198,17 @@ static BenchScore ladder_score(Ladder *l, int i, double bytes)
     s.ssim += share * (larger->ssim - s.ssim);
     s.bytes = bytes;
     return s;
+}
+
+/* Gains of Y over the constant quantizers on either side of so many bytes, at the bytes of each. */
+static void add_rung_gains(Statistic *gain, Ladder *l, int i, double bytes)
+{
+    const int rung = find_rung(l, i, bytes);
+
+    for (int k = rung > 0 ? rung - 1 : 0; k <= rung; k++) {
+        const BenchScore *s = rung_score(l, k, i);
+        add(gain, score_at(l->m, i, l->profile, PNV_ROUNDING_DEAD_ZONE, (size_t)s->bytes, NULL).psnr[0] - s->psnr[0]);
+    }
 }
 
 static void ladder_free(Ladder *l)
@@ -228,7 +241,7 @@ static void compare_profile(const Goals *goals)
 {
     const BenchMaterial *m = material(pnv_profile_info(goals->profile)->chroma);
     static Ladder ladder;
-    Statistic ks[3] = {{0}}, ssim = {0}, constant = {0}, nearest = {0}, optimal = {0}, optimal_ks = {0};
+    Statistic ks[3] = {{0}}, ssim = {0}, constant = {0}, rungs = {0}, nearest = {0}, optimal = {0}, optimal_ks = {0};
     Search search[3] = {0};
     TestFrame *theirs = run_ks(m, goals->profile, "");
     const char *name = pnv_profile_name(goals->profile);
@@ -245,6 +258,7 @@ static void compare_profile(const Goals *goals)
         add(&ssim, our[0].ssim - their.ssim);
         const BenchScore rung = ladder_score(&ladder, i, (double)bytes);
         add(&constant, our[0].psnr[0] - rung.psnr[0]);
+        add_rung_gains(&rungs, &ladder, i, (double)bytes);
         add(&nearest, our[0].psnr[0] - our[PNV_ROUNDING_NEAREST].psnr[0]);
         add(&optimal, our[PNV_ROUNDING_OPTIMAL].psnr[0] - our[0].psnr[0]);
         add(&optimal_ks, our[PNV_ROUNDING_OPTIMAL].psnr[0] - their.psnr[0]);
@@ -259,6 +273,7 @@ static void compare_profile(const Goals *goals)
     print_gain("Cr", &ks[2]);
     printf("  %-44s %6.4f,   worst %7.4f\n", "SSIM of Y over prores_ks", mean(&ssim), ssim.least);
     print_gain("Y over prores_ks at a constant quantizer", &constant);
+    print_gain("the same at the bytes of whole quantizers", &rungs);
     print_gain("Y over our nearest rounding", &nearest);
     print_gain("Y of optimal over prores_ks", &optimal_ks);
     print_gain("Y of optimal over the dead zone", &optimal);
@@ -277,8 +292,9 @@ static void compare_profile(const Goals *goals)
         }
         expect("SSIM worst", ssim.least, 0);
         expect("over constant quantizer, mean", mean(&constant), 1.3);
-        /* Missed so far by one easy frame, 0.31: at quantizer 1 and 65 dB, rounding to 10 bits limits both. */
+        /* Missed by one easy frame, 0.31, between quantizers 1 and 2: docs/rate-control.md says why. */
         expect("over constant quantizer, worst", constant.least, 0.5);
+        expect("over whole constant quantizers, worst", rungs.least, 0.5);
         expect("optimal, mean", mean(&optimal_ks), 3.1);
         expect("over nearest, mean", mean(&nearest), 0.9);
     }
