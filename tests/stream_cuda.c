@@ -321,7 +321,7 @@ typedef struct Threads {
     PnvEncoder *enc;
     PnvPacket packet[N_FRAMES];
     _Atomic int n_collected, is_over;
-    int n_wrong, n_failed; /* CHECK() belongs to one thread */
+    _Atomic int n_wrong, n_failed; /* CHECK() belongs to one thread */
 } Threads;
 
 static void *collect_all(void *arg)
