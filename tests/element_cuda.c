@@ -728,8 +728,8 @@ GST_END_TEST;
  * bytes, or is named in one error; nothing is left on the device. */
 enum { SWEEP_FRAMES = 5 };
 
-static void sweep_once(GstCudaContext *context, const GstVideoInfo *info, unsigned long fault, int sticky,
-                       const char *what)
+static void sweep_once(GstCudaContext *context, const GstVideoInfo *info, GBytes **want, unsigned long fault,
+                       int sticky, const char *what)
 {
     GstHarness *h = test_harness(CUDA_ENCODER " pipeline-depth=2");
     const PnvParams params = test_params(info);
@@ -751,11 +751,20 @@ static void sweep_once(GstCudaContext *context, const GstVideoInfo *info, unsign
     gst_harness_push_event(h, gst_event_new_eos());
     while ((packet = gst_harness_try_pull(h))) {
         const guint i = (guint)(GST_BUFFER_PTS(packet) / (40 * GST_MSECOND));
-        GstBuffer *raw = test_buffer(info, i);
         fail_unless(i < SWEEP_FRAMES && !seen[i], "%s", what);
         seen[i] = TRUE;
-        check_packet(packet, &params, info, raw);
-        gst_buffer_unref(raw);
+        gpointer data;
+        gsize bytes;
+        gst_buffer_extract_dup(packet, 0, -1, &data, &bytes);
+        if (!want[i]) { /* the first time, without a fault */
+            GstBuffer *raw = test_buffer(info, i);
+            check_packet(packet, &params, info, raw);
+            gst_buffer_unref(raw);
+            want[i] = g_bytes_new(data, bytes);
+        }
+        fail_unless(bytes == g_bytes_get_size(want[i]) && memcmp(data, g_bytes_get_data(want[i], NULL), bytes) == 0,
+                    "%s: frame %u", what, i);
+        g_free(data);
         gst_buffer_unref(packet);
     }
     for (GstMessage *message; (message = pop_message(h, GST_MESSAGE_ERROR));) {
@@ -780,17 +789,18 @@ static void sweep_once(GstCudaContext *context, const GstVideoInfo *info, unsign
 GST_START_TEST(test_faults)
 {
     GstCudaContext *context = new_context(0);
+    GBytes *want[SWEEP_FRAMES] = {NULL};
     GstVideoInfo info;
 
     test_info(&info, "I422_10LE", 32, 32);
-    sweep_once(context, &info, 0, 0, "no fault");
+    sweep_once(context, &info, want, 0, 0, "no fault");
     const unsigned long n_calls = hostcuda_calls(NULL);
     fail_unless(n_calls > 50);
     hostcuda_set_strict(0);
     for (unsigned long n = 1; n <= n_calls; n++) {
         gchar *what = g_strdup_printf("call %lu fails %s", n, __i__ ? "from then on" : "once");
         const HostcudaCounts before = hostcuda_counts();
-        sweep_once(context, &info, n, __i__, what);
+        sweep_once(context, &info, want, n, __i__, what);
         hostcuda_fail(NULL, 0, 0, cudaSuccess);
         const HostcudaCounts after = hostcuda_counts();
         /* What is in a context that cannot be entered stays until that goes; libgstcuda even frees it outside. */
@@ -802,6 +812,8 @@ GST_START_TEST(test_faults)
                     "%s: left on the device", what);
         g_free(what);
     }
+    for (guint i = 0; i < SWEEP_FRAMES; i++)
+        g_bytes_unref(want[i]);
     gst_object_unref(context);
     hostcuda_reset();
 }

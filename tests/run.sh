@@ -90,7 +90,7 @@ build clang clang -Dcuda=disabled -Dgst=disabled -Dfuzz=true && run clang --no-s
 if [ -f "${CUDA_HOME:-/usr/local/cuda}/include/cuda_runtime.h" ]; then
     build cuda gcc -Dcuda=host -Dbuildtype=release && run cuda --suite cuda --timeout-multiplier 2
     # shellcheck disable=SC2086
-    build cuda-asan gcc $sanitize -Dcuda=host -Dgst=disabled -Db_sanitize=address,undefined &&
+    build cuda-asan gcc $sanitize -Dcuda=host -Db_sanitize=address,undefined &&
         run cuda-asan --suite cuda --no-suite slow --timeout-multiplier 6
 else
     echo "No CUDA toolkit in ${CUDA_HOME:-/usr/local/cuda}: the tests of the CUDA backend are skipped."
