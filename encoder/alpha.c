@@ -13,7 +13,7 @@ void pnv_alpha_fetch_c(uint16_t *dst, const PnvPlane *plane, int bits, int x0, i
     const int n_rows = plane->height - y0 < 16 ? plane->height - y0 : 16;
 
     for (int y = 0; y < n_rows; y++, dst += width) {
-        pnv_load_c(dst, width, plane, x0, y0 + y, width, 1);
+        pnv_load_c(dst, width, plane, x0, y0 + y, width, 1, 0);
         for (int x = 0; x < width; x++)
             dst[x] = pnv_sample_alpha(dst[x], plane->depth, bits);
     }

@@ -67,15 +67,9 @@ static void six_rows(const uint16_t *six[6], PnvConvertScratch *room, int y8, in
     }
 }
 
-/** n samples with the bits that they are interpolated with. */
-static void widen(PnvConvertScratch *room, const PnvDsp *dsp, const PnvPlane *plane, uint16_t *row, int n)
+/** n samples of full range with the bits that they are interpolated with. */
+static void to_video_range(PnvConvertScratch *room, const PnvDsp *dsp, const PnvPlane *plane, uint16_t *row, int n)
 {
-    if (plane->range == PNV_SAMPLES_VIDEO) {
-        const int shift = pnv_convert_depth(plane) - plane->depth;
-        for (int x = 0; shift && x < n; x++)
-            row[x] = (uint16_t)(row[x] << shift);
-        return;
-    }
     dsp->fetch_scale(room->wide[0], row, n, plane->depth, plane->range);
     for (int x = 0; x < n; x++)
         row[x] = (uint16_t)(room->wide[0][x] + 8192);
@@ -92,9 +86,11 @@ static void interpolate(PnvConvertScratch *room, const PnvDsp *dsp, const PnvCon
     const int first_y = ((g->step_y * y0 - g->offset_y) >> 3) - (g->step_y == 8 ? 0 : 2);
     const int last_y = ((g->step_y * (y0 + n_rows - 1) - g->offset_y) >> 3) + (g->step_y == 8 ? 0 : 3);
 
-    dsp->load(room->raw[0], PNV_CONVERT_STRIDE, plane, first_x, first_y, n + 6, last_y - first_y + 1);
-    for (int y = first_y; y <= last_y; y++)
-        widen(room, dsp, plane, room->raw[y - first_y], n + 6);
+    const int is_video = plane->range == PNV_SAMPLES_VIDEO;
+    dsp->load(room->raw[0], PNV_CONVERT_STRIDE, plane, first_x, first_y, n + 6, last_y - first_y + 1,
+              is_video ? depth - plane->depth : 0);
+    for (int y = first_y; y <= last_y && !is_video; y++)
+        to_video_range(room, dsp, plane, room->raw[y - first_y], n + 6);
     for (int y = 0; y < n_rows; y++) {
         const int y8 = g->step_y * (y0 + y) - g->offset_y;
         const uint16_t *six[6];
@@ -121,7 +117,7 @@ static void decimate(PnvConvertScratch *room, const PnvDsp *dsp, const PnvConver
 {
     const int n_cols = min_int(width, v->chroma_width - x0), n = 2 * n_cols + 2 * PNV_CONVERT_MARGIN;
 
-    dsp->load(room->raw[0], PNV_CONVERT_STRIDE, plane, 2 * x0 - PNV_CONVERT_MARGIN, y0, n, n_rows);
+    dsp->load(room->raw[0], PNV_CONVERT_STRIDE, plane, 2 * x0 - PNV_CONVERT_MARGIN, y0, n, n_rows, 0);
     for (int y = 0; y < n_rows; y++, dst += PNV_FETCH_STRIDE) {
         dsp->fetch_scale(room->wide[0], room->raw[y], n, plane->depth, plane->range);
         dsp->decimate_row(dst, room->wide[0] + PNV_CONVERT_MARGIN, n_cols);
@@ -143,7 +139,7 @@ static void color(PnvConvertScratch *room, const PnvDsp *dsp, const PnvConversio
             dst[c] = room->samples[c] + y * PNV_FETCH_STRIDE;
             if (y % PNV_CONVERT_LINES == 0)
                 dsp->load(raw[c * PNV_CONVERT_LINES], PNV_CONVERT_STRIDE, &planes[c], x0 - margin, y0 + y, n,
-                          min_int(PNV_CONVERT_LINES, n_rows - y));
+                          min_int(PNV_CONVERT_LINES, n_rows - y), 0);
         }
         const uint16_t *red = raw[0], *green = raw[PNV_CONVERT_LINES], *blue = raw[2 * PNV_CONVERT_LINES];
         if (!v->decimates) {

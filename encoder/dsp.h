@@ -20,7 +20,7 @@
 /** Belongs to an encoder, not to the process. Every variant gives the bytes of its definition, named beside it. */
 typedef struct PnvDsp {
     void (*load)(uint16_t *dst, ptrdiff_t stride, const PnvPlane *plane, int x, int y, int n,
-                 int n_rows);                                                      /**< pnv_load_c() */
+                 int n_rows, int up);                                              /**< pnv_load_c() */
     void (*fetch)(int16_t *dst, const PnvPlane *plane, int x0, int y0, int width); /**< pnv_fetch_c() */
     void (*fetch_scale)(int16_t *dst, const uint16_t *sample, int n, int depth,
                         PnvSampleRange range);                                         /**< pnv_fetch_scale_c() */

@@ -27,7 +27,7 @@ void pnv_fetch_c(int16_t *dst, const PnvPlane *plane, int x0, int y0, int width)
     uint16_t sample[PNV_FETCH_STRIDE];
 
     for (int y = 0; y < n_rows; y++, dst += PNV_FETCH_STRIDE) {
-        pnv_load_c(sample, PNV_FETCH_STRIDE, plane, x0, y0 + y, width, 1);
+        pnv_load_c(sample, PNV_FETCH_STRIDE, plane, x0, y0 + y, width, 1, 0);
         pnv_fetch_scale_c(dst, sample, width, plane->depth, plane->range);
     }
     for (int y = n_rows; y < 16; y++, dst += PNV_FETCH_STRIDE)

@@ -229,7 +229,7 @@ static void test_layout(Layout layout, int width)
               c, width, pnv_plane_row_bytes(&p), bytes);
         for (int y = -1; y <= height; y++) {
             const int row = y < 0 ? 0 : min_int(y, height - 1);
-            pnv_load_c(got, WIDEST + 40, &p, -10, y, p.width + 20, 1);
+            pnv_load_c(got, WIDEST + 40, &p, -10, y, p.width + 20, 1, 0);
             for (int i = 0; i < p.width + 20; i++) {
                 const int x = i < 10 ? 0 : min_int(i - 10, p.width - 1);
                 CHECK(got[i] == code(c, x, row), "layout %d component %d, %d px, %d,%d: %d, not %d", (int)layout, c,

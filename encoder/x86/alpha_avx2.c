@@ -28,7 +28,7 @@ void pnv_alpha_fetch_avx2(uint16_t *dst, const PnvPlane *plane, int bits, int x0
     const PnvScaler scaler = pnv_scaler(depth, 255, 0, 0);
     uint16_t sample[16 * PNV_FETCH_STRIDE + PNV_LOAD_ROOM];
 
-    pnv_load_avx2(sample, PNV_FETCH_STRIDE, plane, x0, y0, width, n_rows);
+    pnv_load_avx2(sample, PNV_FETCH_STRIDE, plane, x0, y0, width, n_rows, 0);
     for (int y = 0; y < n_rows; y++, dst += width) {
         for (int x = 0; x < width; x += LANES) {
             __m256i a = _mm256_loadu_si256((const __m256i *)(sample + y * PNV_FETCH_STRIDE + x));

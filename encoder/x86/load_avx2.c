@@ -333,10 +333,11 @@ static int load_rows(uint16_t *dst, ptrdiff_t dst_stride, const PnvPlane *plane,
     return 0;
 }
 
-void pnv_load_avx2(uint16_t *dst, ptrdiff_t stride, const PnvPlane *plane, int x, int y, int n, int n_rows)
+void pnv_load_avx2(uint16_t *dst, ptrdiff_t stride, const PnvPlane *plane, int x, int y, int n, int n_rows,
+                   int up)
 {
-    if (load_rows(dst, stride, plane, x, y, n, n_rows, 0, 0))
-        pnv_load_c(dst, stride, plane, x, y, n, n_rows);
+    if (load_rows(dst, stride, plane, x, y, n, n_rows, up, 0))
+        pnv_load_c(dst, stride, plane, x, y, n, n_rows, up);
 }
 
 void pnv_fetch_loaded_avx2(int16_t *dst, const PnvPlane *plane, int x0, int y0, int width)
@@ -347,7 +348,7 @@ void pnv_fetch_loaded_avx2(int16_t *dst, const PnvPlane *plane, int x0, int y0, 
     uint16_t *sample = (uint16_t *)dst;
 
     if (!is_simple || load_rows(sample, PNV_FETCH_STRIDE, plane, x0, y0, width, n_rows, 14 - depth, 8192)) {
-        pnv_load_avx2(sample, PNV_FETCH_STRIDE, plane, x0, y0, width, n_rows);
+        pnv_load_avx2(sample, PNV_FETCH_STRIDE, plane, x0, y0, width, n_rows, 0);
         for (int y = 0; y < n_rows; y++)
             pnv_fetch_scale_avx2(dst + y * PNV_FETCH_STRIDE, sample + y * PNV_FETCH_STRIDE, width, depth,
                                  plane->range);

@@ -32,7 +32,8 @@
 void pnv_color_row_avx2(int16_t *y, int16_t *cb, int16_t *cr, const uint16_t *r, const uint16_t *g, const uint16_t *b,
                         const PnvColor *color, int n);
 void pnv_decimate_row_avx2(int16_t *dst, const int16_t *src, int n);
-void pnv_load_avx2(uint16_t *dst, ptrdiff_t stride, const PnvPlane *plane, int x, int y, int n, int n_rows);
+void pnv_load_avx2(uint16_t *dst, ptrdiff_t stride, const PnvPlane *plane, int x, int y, int n, int n_rows,
+                   int up);
 /** As pnv_fetch_c(), to PNV_LOAD_ROOM more than its 16 rows, with anything behind width. */
 void pnv_fetch_loaded_avx2(int16_t *dst, const PnvPlane *plane, int x0, int y0, int width);
 void pnv_fetch_scale_avx2(int16_t *dst, const uint16_t *sample, int n, int depth, PnvSampleRange range);
