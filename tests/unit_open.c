@@ -111,7 +111,7 @@ static void test_defaults(void)
           "profile names");
 }
 
-static uint16_t grey[64 * 48];
+static uint16_t grey[88 * 48]; /* rows of v210 take 176 bytes */
 
 static PnvPicture grey_picture(void *tag)
 {
