@@ -152,6 +152,7 @@ static void test_refused_words(void)
     PnvPacket packet;
 
     params.packing = PNV_PACKING_V210;
+    params.height = 32; /* so that grey has enough */
     REQUIRE(pnv_open(&enc, &params, NULL) == PNV_OK, "open");
     PnvPicture pic = {.plane = {grey, grey, grey}, .stride = {176, 176, 176}, .step = {0, 4, 8}}; /* that have no meaning */
     CHECK(pnv_send(enc, &pic) == PNV_OK && pnv_collect(enc, &packet) == PNV_OK, "v210: %s", pnv_error(enc));
