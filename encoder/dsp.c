@@ -57,7 +57,6 @@ void pnv_dsp_init(PnvDsp *dsp, PnvCpu cpu)
         dsp->transform = pnv_transform_avx512;
         dsp->quant[PNV_ROUNDING_NEAREST] = pnv_quant_avx512;
         dsp->quant[PNV_ROUNDING_DEAD_ZONE] = pnv_quant_dead_zone_avx512;
-        dsp->quant[PNV_ROUNDING_OPTIMAL] = pnv_quant_optimal_avx512;
         dsp->histogram = pnv_rate_histogram_avx512;
         dsp->forward = pnv_forward_avx512;
         dsp->entropy_bits = pnv_entropy_bits_avx512;

@@ -138,7 +138,10 @@ log_function (gpointer opaque, PnvLogLevel level, const char *text)
     GST_LEVEL_INFO, GST_LEVEL_DEBUG
   };
 
-  GST_CAT_LEVEL_LOG (GST_CAT_DEFAULT, levels[level], opaque, "%s", text);
+  if (level == PNV_LOG_WARNING)
+    GST_ELEMENT_WARNING (opaque, RESOURCE, FAILED, ("%s.", text), (NULL));
+  else
+    GST_CAT_LEVEL_LOG (GST_CAT_DEFAULT, levels[level], opaque, "%s", text);
 }
 
 gboolean

@@ -21,7 +21,6 @@
                              const uint8_t scan[64]);                                                                  \
     void pnv_quant_##isa(int16_t *level, const int16_t *coef, int n_blocks, const PnvQuant *quant);                    \
     void pnv_quant_dead_zone_##isa(int16_t *level, const int16_t *coef, int n_blocks, const PnvQuant *quant);          \
-    void pnv_quant_optimal_##isa(int16_t *level, const int16_t *coef, int n_blocks, const PnvQuant *quant);            \
     void pnv_rate_histogram_##isa(PnvRateHistogram *h, const int16_t *coef, int n_blocks,                              \
                                   const uint16_t reciprocal[64]);                                                      \
     void pnv_forward_##isa(int16_t *level, const PnvPlane *plane, int x0, int y0, PnvBlockOrder order, int n_mb,       \
@@ -29,6 +28,7 @@
     size_t pnv_entropy_bits_##isa(const int16_t *level, int n_blocks);                                                 \
     size_t pnv_entropy_write_##isa(uint8_t *dst, size_t capacity, const int16_t *level, int n_blocks);
 
+void pnv_quant_optimal_avx2(int16_t *level, const int16_t *coef, int n_blocks, const PnvQuant *quant);
 void pnv_color_row_avx2(int16_t *y, int16_t *cb, int16_t *cr, const uint16_t *r, const uint16_t *g, const uint16_t *b,
                         const PnvColor *color, int n);
 void pnv_decimate_row_avx2(int16_t *dst, const int16_t *src, int n);
