@@ -515,8 +515,8 @@ static cudaError_t stage_from_device(Slot *s)
         return lose(p, "a picture that no copy brings from another device", cudaErrorNotSupported);
     atomic_fetch_add(&p->n_device_copies, 1);
     if (!atomic_exchange(&p->has_foreign, 1))
-        say(p, PNV_LOG_WARNING, "pictures are in the memory of another device or CUDA context than the encoder's: each is copied; "
-            "give the encoder their cuda_context to save that");
+        say(p, PNV_LOG_INFO, "pictures are in the memory of another device or CUDA context than the encoder's: each is copied; "
+            "another cuda_device_id, or their cuda_context, saves that");
     return cudaSuccess;
 }
 

@@ -131,6 +131,17 @@ choose_alpha_bits (GstElement * self, gint wanted, PnvProfile profile,
   return 0;
 }
 
+/* A warning is for the user: a sentence, with properties rather than fields. */
+static void
+post_warning (GstElement * self, const char *text)
+{
+  gchar *sentence = g_strdelimit (g_strdup_printf ("%s.", text), "_", '-');
+
+  sentence[0] = g_ascii_toupper (sentence[0]);
+  GST_ELEMENT_WARNING (self, RESOURCE, FAILED, ("%s", sentence), (NULL));
+  g_free (sentence);
+}
+
 static void
 log_function (gpointer opaque, PnvLogLevel level, const char *text)
 {
@@ -139,7 +150,7 @@ log_function (gpointer opaque, PnvLogLevel level, const char *text)
   };
 
   if (level == PNV_LOG_WARNING)
-    GST_ELEMENT_WARNING (opaque, RESOURCE, FAILED, ("%s.", text), (NULL));
+    post_warning (opaque, text);
   else
     GST_CAT_LEVEL_LOG (GST_CAT_DEFAULT, levels[level], opaque, "%s", text);
 }
