@@ -397,11 +397,11 @@ PnvPlane pnv_plan_plane(const PnvPlan *plan, const PnvPicture *pic, const PnvPic
 static PnvStatus check_component(const PnvPlan *plan, const PnvPicture *pic, int c, char *error)
 {
     const PnvParams *p = &plan->params;
-    const PnvPlane plane = pnv_plan_plane(plan, pic, &plan->framing[pic->interlace].picture[0], c);
     const int bytes = word_bytes(p), alignment = p->packing == PNV_PACKING_SAMPLES ? bytes : 1;
 
     if (!pic->plane[c])
         return refuse(error, "plane[%d] is NULL", c);
+    const PnvPlane plane = pnv_plan_plane(plan, pic, &plan->framing[pic->interlace].picture[0], c);
     const int is_apart = pic->plane[c] != pic->plane[0] || pic->bottom[c] != pic->bottom[0] ||
                          pic->stride[c] != pic->stride[0] || (bytes && pic->step[c] != pic->step[0]);
     if (p->packing != PNV_PACKING_SAMPLES && is_apart)

@@ -93,6 +93,7 @@ static uint8_t *take_picture(Input *in, const PnvPlan *plan, PnvPicture *pic)
     const int layout = is_samples ? take(in) % 4 : 1; /* 1: all in common rows, 2: chroma is */
     const int is_packed = layout == 1 && (!is_samples || p->chroma == PNV_CHROMA_444);
     const int padding = take(in) % 40 * bytes;
+    static const uint8_t anywhere = 0; /* until there is memory */
     Region region[4] = {{0}};
     int region_of[4], place[4];
 
@@ -106,6 +107,7 @@ static uint8_t *take_picture(Input *in, const PnvPlan *plan, PnvPicture *pic)
         region_of[c] = is_packed ? 0 : is_in_turn ? 1 : c;
         place[c] = !is_samples ? 0 : is_packed ? c * bytes : is_in_turn ? (c - 1) * bytes : 0;
         pic->step[c] = !is_samples ? 0 : is_packed ? 4 * bytes : is_in_turn ? 2 * bytes : take(in) % 2 * bytes;
+        pic->plane[c] = &anywhere;
         pic->stride[c] = 0;
         const PnvPlane plane = pnv_plan_plane(plan, pic, &plan->framing[pic->interlace].picture[0], c);
         Region *r = &region[region_of[c]];

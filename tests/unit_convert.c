@@ -114,6 +114,7 @@ int main(void)
         {PNV_PACKING_SAMPLES, 16, 0}, {PNV_PACKING_WORDS, 10, 11},  {PNV_PACKING_WORDS_BE, 10, 2},
         {PNV_PACKING_V210, 10, 0},    {PNV_PACKING_UYVP, 10, 0},
     };
+    const int is_small = getenv("PNV_TEST_SMALL") != NULL;
     PnvDsp dsp[2];
 
     fill_memory();
@@ -131,9 +132,12 @@ int main(void)
                         .packing = words[k].packing, .depth = words[k].depth, .range = (PnvRange)range,
                         .siting = (PnvSiting)siting, .matrix_coefficients = 1,
                         .shift = {words[k].shift, words[k].shift, words[k].shift}};
-                    for (int i = 0; i < 2; i++)
+                    for (int i = 0; i < 2; i++) {
+                        if (is_small && (size_t)i != k % 2)
+                            continue; /* in turns */
                         CHECK(test_format(params, &dsp[i]) == 8 * (params.model == PNV_MODEL_RGB ? 3 : 2),
                               "not converted");
+                    }
                     if (ways[w].chroma == PNV_CHROMA_444)
                         break;
                 }
