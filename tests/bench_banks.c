@@ -54,6 +54,10 @@ int main(void)
         encode((PnvParams){.chroma = PNV_CHROMA_422, .rounding = (PnvRounding)rounding});
     encode((PnvParams){.chroma = PNV_CHROMA_422, .rate_control = PNV_RATE_TARGET});
     encode((PnvParams){.chroma = PNV_CHROMA_444, .alpha_bits = 8, .rounding = PNV_ROUNDING_NEAREST});
+    encode((PnvParams){.chroma = PNV_CHROMA_422, .shift = {1, 1, 1}, .rounding = PNV_ROUNDING_NEAREST}); /* not plain */
+    encode((PnvParams){.chroma = PNV_CHROMA_420, .rounding = PNV_ROUNDING_NEAREST});                     /* filtered */
+    encode((PnvParams){.chroma = PNV_CHROMA_420, .profile = PNV_PROFILE_4444, .rounding = PNV_ROUNDING_NEAREST});
+    encode((PnvParams){.chroma = PNV_CHROMA_444, .profile = PNV_PROFILE_HQ, .rounding = PNV_ROUNDING_NEAREST});
     const unsigned n = hostcuda_banks(banks, N_TABLE);
     REQUIRE(n > 0 && n <= N_TABLE, "%u kernels", n);
     printf("%-56s %12s %12s %10s %6s\n", "kernel", "accesses", "passes", "extra", "worst");
