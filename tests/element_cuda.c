@@ -821,28 +821,6 @@ GST_END_TEST;
 
 /* ---- Pipelines ---- */
 
-static GstElement *play(const char *description)
-{
-    GstElement *pipeline = gst_parse_launch(description, NULL);
-    GstBus *bus;
-
-    fail_unless(pipeline != NULL, "%s", description);
-    bus = gst_element_get_bus(pipeline);
-    gst_element_set_state(pipeline, GST_STATE_PLAYING);
-    GstMessage *message = gst_bus_timed_pop_filtered(bus, GST_CLOCK_TIME_NONE,
-                                                     GST_MESSAGE_EOS | GST_MESSAGE_ERROR | GST_MESSAGE_WARNING);
-    fail_unless_equals_int(GST_MESSAGE_TYPE(message), GST_MESSAGE_EOS);
-    gst_message_unref(message);
-    gst_object_unref(bus);
-    return pipeline;
-}
-
-static void stop(GstElement *pipeline)
-{
-    gst_element_set_state(pipeline, GST_STATE_NULL);
-    gst_object_unref(pipeline);
-}
-
 static gboolean have_upload(void)
 {
     GstElementFactory *factory = gst_element_factory_find("cudaupload");

@@ -15,23 +15,6 @@
 
 static const char video[] = "video/x-raw,format=I422_10LE,width=64,height=48,framerate=25/1";
 
-/* Runs a pipeline to its end, and gives it for questions. */
-static GstElement *play(const char *description)
-{
-    GstElement *pipeline = gst_parse_launch(description, NULL);
-    GstBus *bus;
-
-    fail_unless(pipeline != NULL, "%s", description);
-    bus = gst_element_get_bus(pipeline);
-    gst_element_set_state(pipeline, GST_STATE_PLAYING);
-    GstMessage *message = gst_bus_timed_pop_filtered(bus, GST_CLOCK_TIME_NONE,
-                                                     GST_MESSAGE_EOS | GST_MESSAGE_ERROR | GST_MESSAGE_WARNING);
-    fail_unless_equals_int(GST_MESSAGE_TYPE(message), GST_MESSAGE_EOS);
-    gst_message_unref(message);
-    gst_object_unref(bus);
-    return pipeline;
-}
-
 static guint64 stat_of(GstElement *pipeline, const char *name)
 {
     GstElement *encoder = gst_bin_get_by_name(GST_BIN(pipeline), "encoder");
@@ -39,12 +22,6 @@ static guint64 stat_of(GstElement *pipeline, const char *name)
 
     gst_object_unref(encoder);
     return value;
-}
-
-static void stop(GstElement *pipeline)
-{
-    gst_element_set_state(pipeline, GST_STATE_NULL);
-    gst_object_unref(pipeline);
 }
 
 /* ---- The pool ---- */

@@ -26,12 +26,6 @@ static GstElement *launch(const char *description)
     return pipeline;
 }
 
-static void stop(GstElement *pipeline)
-{
-    gst_element_set_state(pipeline, GST_STATE_NULL);
-    gst_object_unref(pipeline);
-}
-
 static GstElement *find_encoder(GstElement *bin)
 {
     GstIterator *all = gst_bin_iterate_recurse(GST_BIN(bin));

@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include "check.h"
+#include "exact.h"
 #include "color.h"
 #include "sample.h"
 
@@ -18,16 +18,6 @@ static const int depths[] = {8, 10, 12, 16};
 enum { N_MATRICES = 6, N_DEPTHS = 4 };
 
 static double worst, worst_bound, worst_grey;
-
-static uint32_t random_32(void)
-{
-    static uint32_t s = 1;
-
-    s ^= s << 13;
-    s ^= s >> 17;
-    s ^= s << 5;
-    return s;
-}
 
 /* In real numbers, at the scale of 64 to a code of 8 bits: luma from 1024 - 8192, chroma around 0. */
 static double exact(int m, int component, int depth, PnvRange range, const int rgb[3])
@@ -123,7 +113,7 @@ static void test_matrix(int m, int depth, PnvRange range)
         }
     }
     for (int i = 0; i < 20000; i++) {
-        const uint32_t rb = random_32(), g = random_32();
+        const uint32_t rb = exact_random(), g = exact_random();
         test_pixel(&c, m, depth, range, (int)(rb & 65535) >> (16 - depth), (int)(g >> 16) >> (16 - depth),
                    (int)(rb >> 16) >> (16 - depth));
     }
@@ -131,8 +121,8 @@ static void test_matrix(int m, int depth, PnvRange range)
     for (int i = 0; i < 20000; i++) {
         int rgb[3];
         for (int k = 0; k < 3; k++) {
-            const int off = (int)(random_32() % 9), kind = (int)(random_32() % 3);
-            rgb[k] = kind == 0 ? off : kind == 1 ? max - off : (int)(random_32() >> 16) >> (16 - depth);
+            const int off = (int)(exact_random() % 9), kind = (int)(exact_random() % 3);
+            rgb[k] = kind == 0 ? off : kind == 1 ? max - off : (int)(exact_random() >> 16) >> (16 - depth);
         }
         test_pixel(&c, m, depth, range, rgb[0], rgb[1], rgb[2]);
     }
@@ -178,7 +168,7 @@ static void test_rows(void)
             out[k] = malloc(size);
             REQUIRE(in[k] && out[k], "memory");
             for (int x = 0; x < n; x++)
-                in[k][x] = (uint16_t)(random_32() & 1023);
+                in[k][x] = (uint16_t)(exact_random() & 1023);
         }
         pnv_color_row_c(out[0], out[1], out[2], in[0], in[1], in[2], &c, n);
         for (int x = 0; x < n; x++) {

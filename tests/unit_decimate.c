@@ -2,18 +2,8 @@
 /* 4:4:4 -> 4:2:2: the filter as written, its response, constants kept, no shift in place, nothing else read. */
 #include <math.h>
 
-#include "check.h"
+#include "exact.h"
 #include "decimate.h"
-
-static uint32_t random_32(void)
-{
-    static uint32_t s = 1;
-
-    s ^= s << 13;
-    s ^= s >> 17;
-    s ^= s << 5;
-    return s;
-}
 
 static int expected(const int16_t *s)
 {
@@ -33,7 +23,7 @@ static void test_row(int n, int kind)
 
     REQUIRE(memory && dst, "memory");
     for (size_t i = 0; i < n_src; i++)
-        memory[i] = (int16_t)(kind == 0 ? (int)(random_32() & 16383) - 8192 : random_32() & 1 ? 8191 : -8192);
+        memory[i] = (int16_t)(kind == 0 ? (int)(exact_random() & 16383) - 8192 : exact_random() & 1 ? 8191 : -8192);
     pnv_decimate_row_c(dst, memory + 3, n);
     for (int i = 0; i < n; i++) {
         const int want = expected(memory + 3 + 2 * i);
