@@ -9,7 +9,7 @@
 
 /**
  * pnv_fetch_c(), pnv_transform_c() and, unless quant is NULL, pnv_quant_c() of one unit. Nothing outside of the plane
- * is read; memory of the next MB row may be prefetched.
+ * is read; memory of the next slice may be prefetched.
  *
  * @param level 64 rows of n_blocks, as pnv_transform_c() has it: levels, or coefficients without quant.
  */

@@ -9,8 +9,8 @@
 
 /**
  * Read samples x .. x + n - 1 of rows y .. y + n_rows - 1: dst[i * stride + k] is pnv_plane_at(plane, x + k, y + i) <<
- * up, for any x and y; n and n_rows of 1 or more. Nothing but the pnv_plane_row_bytes() of the rows is read; memory further
- * down may be prefetched.
+ * up, for any x and y; n and n_rows of 1 or more. Nothing but the pnv_plane_row_bytes() of the rows is read; what the next slice
+ * reads may be prefetched.
  *
  * @param dst    rows of n samples, each with PNV_LOAD_ROOM behind that are left with anything; the next row may begin
  *               there.

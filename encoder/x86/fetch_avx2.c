@@ -3,6 +3,7 @@
 #include <immintrin.h>
 #include <string.h>
 
+#include "ahead.h"
 #include "scale.h"
 #include "x86.h"
 
@@ -82,12 +83,11 @@ void pnv_fetch_avx2(int16_t *dst, const PnvPlane *plane, int x0, int y0, int wid
             memcpy(dst + y * PNV_FETCH_STRIDE, samples + y * PNV_FETCH_STRIDE, (size_t)width * sizeof *dst);
         return;
     }
+    const ptrdiff_t ahead = pnv_ahead(x0 * bytes, (x0 + n_cols) * bytes, plane->width * bytes, plane->stride);
     for (int y = 0; y < 16; y++, dst += PNV_FETCH_STRIDE) {
         const int row_y = y0 + y < last_row ? y0 + y : last_row;
         const uint8_t *row = plane->data + row_y * plane->stride + (ptrdiff_t)x0 * bytes;
-        /* Of the next MB row; may lie outside of the plane, which a prefetch ignores. */
-        for (int at = 0; at < n_cols * bytes; at += 64)
-            _mm_prefetch((const char *)((uintptr_t)(row + at) + (uintptr_t)(16 * plane->stride)), _MM_HINT_T1);
+        pnv_ask_for_row(row, n_cols * bytes, ahead, PNV_FETCH_STRIDE * bytes);
         int x = 0;
         for (; x + 16 <= n_cols; x += 16) {
             __m256i s = bytes == 1 ? _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)(row + x)))

@@ -2,6 +2,7 @@
 /* Planar video-range samples of 8 to 14 bits for AVX-512; all other input as AVX2 has it. fetch.c defines it. */
 #include <immintrin.h>
 
+#include "ahead.h"
 #include "x86.h"
 
 /* (s - 2^(depth-1)) * 2^(14-depth): bits above the depth leave at the top, the offset is a flip of the sign bit. */
@@ -20,12 +21,11 @@ void pnv_fetch_avx512(int16_t *dst, const PnvPlane *plane, int x0, int y0, int w
         pnv_fetch_avx2(dst, plane, x0, y0, width);
         return;
     }
+    const ptrdiff_t ahead = pnv_ahead(x0 * bytes, (x0 + n_cols) * bytes, plane->width * bytes, plane->stride);
     for (int y = 0; y < 16; y++, dst += PNV_FETCH_STRIDE) {
         const int row_y = y0 + y < last_row ? y0 + y : last_row;
         const uint8_t *row = plane->data + row_y * plane->stride + (ptrdiff_t)x0 * bytes;
-        /* Of the next MB row; may lie outside of the plane, which a prefetch ignores. */
-        for (int at = 0; at < n_cols * bytes; at += 64)
-            _mm_prefetch((const char *)((uintptr_t)(row + at) + (uintptr_t)(16 * plane->stride)), _MM_HINT_T1);
+        pnv_ask_for_row(row, n_cols * bytes, ahead, PNV_FETCH_STRIDE * bytes);
         for (int x = 0; x < n_cols; x += 32) {
             const int n = n_cols - x;
             const __mmask32 there = n >= 32 ? 0xffffffffu : (1u << n) - 1;

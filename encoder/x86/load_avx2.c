@@ -7,6 +7,7 @@
 #include <immintrin.h>
 #include <string.h>
 
+#include "ahead.h"
 #include "load.h"
 #include "x86.h"
 
@@ -39,7 +40,8 @@ typedef struct Part {
     int n, left, right;       /**< Samples that are there, and how often the first and the last of them repeat. */
     ptrdiff_t begin, end;     /**< Bytes from the beginning of a row: of the first sample, of what may be read. */
     int skipped;              /**< Samples of the first group. */
-    int bytes;                /**< From one row, to be prefetched further down. */
+    int bytes;                /**< Of a row, from begin on. */
+    ptrdiff_t ahead, least;   /**< Where the next slice reads, and from how many bytes. */
     int shift, mask;          /**< Of a word. */
     int up, offset;           /**< What is stored is (sample << up) - offset. */
 } Part;
@@ -222,12 +224,10 @@ PNV_INLINE void load_groups(uint16_t *dst, const uint8_t *row, const Part *p, co
     }
 }
 
-/** What lies beside the plane; and the row 16 further down, which the next MB row reads, is asked for. */
+/** What lies beside the plane; and what the next slice reads is asked for. */
 PNV_INLINE void end_row(uint16_t *dst, const uint8_t *row, const Part *p)
 {
-    /* It may lie outside of the plane, which a prefetch ignores. */
-    for (int at = 0; at < p->bytes; at += 64)
-        _mm_prefetch((const char *)((uintptr_t)(row + p->begin + at) + (uintptr_t)(16 * p->stride)), _MM_HINT_T1);
+    pnv_ask_for_row(row + p->begin, p->bytes, p->ahead, p->least);
     for (int i = 0; i < p->left; i++)
         dst[i] = dst[p->left];
     dst += p->left + p->n;
@@ -304,6 +304,12 @@ static Kind find_kind(const PnvPlane *p)
     }
 }
 
+static void ask_ahead(Part *p)
+{
+    p->ahead = pnv_ahead(p->begin, p->begin + p->bytes, p->end, p->stride);
+    p->least = PNV_FETCH_STRIDE * p->bytes / p->n;
+}
+
 /** Returns -1 where that is left to C. */
 static int load_rows(uint16_t *dst, ptrdiff_t dst_stride, const PnvPlane *plane, int x, int y, int n, int n_rows,
                      int up, int offset)
@@ -326,8 +332,10 @@ static int load_rows(uint16_t *dst, ptrdiff_t dst_stride, const PnvPlane *plane,
         p.begin = (ptrdiff_t)(first / GROUP_SAMPLES) * groups * group_bytes;
         p.skipped = first % GROUP_SAMPLES;
         p.bytes = (p.n + p.skipped) * groups * group_bytes / GROUP_SAMPLES;
+        ask_ahead(&p);
         load_group_rows(&p, is_v210, plane->component);
     } else {
+        ask_ahead(&p);
         load_sample_rows(&p, kind);
     }
     return 0;

@@ -11,6 +11,7 @@
 #include <immintrin.h>
 #include <string.h>
 
+#include "ahead.h"
 #include "factors.h"
 #include "forward.h"
 #include "x86.h"
@@ -27,7 +28,7 @@ typedef enum Kind {
 /** Where a group comes from: whole, GROUP_COLUMNS in each row. */
 typedef struct Source {
     const uint8_t *row[16];
-    ptrdiff_t ahead; /**< Bytes to what the next MB row will read, to be prefetched. */
+    ptrdiff_t ahead; /**< Bytes to what the next slice will read. */
     int depth;
     int is_luma;
 } Source;
@@ -179,21 +180,16 @@ PNV_INLINE void transform_group(const Output *output, const Source *source, Kind
                 columns[v][i] = _mm256_setzero_si256();
             continue;
         }
-        for (int y = 0; y < 8; y++) {
-            const uint8_t *at = s.row[8 * bottom + y] + 8 * column * bytes;
-            r[y] = load_row(at, kind, s.depth);
-            /* A row of 16-bit samples has two lines of 64 bytes, and a part of a third, which the next group asks for, if
-             * it does not begin with one: column 0 asks for its first byte, column 2 for that 64 further on. */
-            if (kind != SAMPLES && (column & 1) == 0)
-                _mm_prefetch((const char *)((uintptr_t)at + (uintptr_t)s.ahead + (column & 2 ? 16u * bytes : 0u)),
-                             _MM_HINT_T1);
-        }
+        for (int y = 0; y < 8; y++)
+            r[y] = load_row(s.row[8 * bottom + y] + 8 * column * bytes, kind, s.depth);
         column_pass(&columns[0][i], N_HALVES * N_SOURCES, r);
     }
     for (int v = 0; v < 8; v++) {
         const uint32_t *k = row_factors;
         const __m256i half = _mm256_set1_epi32(1 << 15);
         __m256i p[N_HALVES][4], zero[N_HALVES], four[N_HALVES];
+        if (kind != SAMPLES)
+            pnv_ask_for_two(s.row + 2 * v, GROUP_COLUMNS * bytes, s.ahead);
         for (int h = 0; h < N_HALVES; h++) {
             transpose(p[h], columns[v] + N_SOURCES * h);
             const __m256i outer = ADD(half, ADD(MUL(p[h][0], k, 0), MUL(p[h][3], k, 0)));
@@ -289,7 +285,7 @@ void pnv_forward_avx2(int16_t *level, const PnvPlane *plane, int x0, int y0, Pnv
     }
     uint8_t any[64];
     Output o = {.stride = n_blocks, .scan_of = pnv_scan_inverse(any, scan), .quant = quant, .n_blocks = GROUP_BLOCKS};
-    Source s = {.ahead = 16 * plane->stride, .depth = plane->depth, .is_luma = order == PNV_BLOCKS_LUMA};
+    Source s = {.ahead = pnv_ahead(x0 * bytes, (x0 + width) * bytes, plane->width * bytes, plane->stride), .depth = plane->depth, .is_luma = order == PNV_BLOCKS_LUMA};
     for (int first = 0; first < n_blocks; first += GROUP_BLOCKS) {
         for (int y = 0; y < 16; y++) {
             const int row = y0 + y < last_row ? y0 + y : last_row;

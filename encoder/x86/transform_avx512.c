@@ -19,6 +19,7 @@
 #include <immintrin.h>
 #include <string.h>
 
+#include "ahead.h"
 #include "factors.h"
 #include "forward.h"
 #include "tables.h"
@@ -36,7 +37,7 @@ typedef enum Kind {
 /** Where a group comes from. */
 typedef struct Source {
     const uint8_t *row[16]; /**< First column of the group in each row. */
-    ptrdiff_t ahead;        /**< Bytes to what the next MB row will read, to be prefetched. */
+    ptrdiff_t ahead;        /**< Bytes to what the next slice will read. */
     int n_columns;          /**< That are there, 1..; the last one repeats. */
     int depth;
 } Source;
@@ -196,8 +197,6 @@ PNV_INLINE void transform_group(const Output *output, const Source *s, Kind kind
         for (int y = 0; y < 8; y++) {
             const uint8_t *at = s->row[i / 2 * 8 + y] + bytes;
             r[y] = load_row(at, kind, edge, s->n_columns - x, s->depth);
-            if (kind != SAMPLES) /* may lie outside of the plane, which a prefetch ignores */
-                _mm_prefetch((const char *)((uintptr_t)at + (uintptr_t)s->ahead), _MM_HINT_T1);
         }
         column_pass(columns + i, 4, r, column_k);
     }
@@ -206,6 +205,8 @@ PNV_INLINE void transform_group(const Output *output, const Source *s, Kind kind
         const __m512i k4 = factor(row_k, 0), half = _mm512_set1_epi32(1 << 15), zero = _mm512_setzero_si512();
         __m512i p[2][4];
         for (int i = 0; i < 2; i++) {
+            if (kind != SAMPLES)
+                pnv_ask_for_two(s->row + 2 * (v + i), GROUP_COLUMNS * column_bytes, s->ahead);
             transpose(p[i], columns + 4 * (v + i));
             const __m512i outer = _mm512_dpwssd_epi32(_mm512_dpwssd_epi32(half, p[i][0], k4), p[i][3], k4);
             const __m512i inner = _mm512_dpwssd_epi32(_mm512_dpwssd_epi32(zero, p[i][1], k4), p[i][2], k4);
@@ -293,7 +294,9 @@ void pnv_forward_avx512(int16_t *level, const PnvPlane *plane, int x0, int y0, P
     }
     uint8_t any[64];
     Output o = {.coef = level, .scan_of = pnv_scan_inverse(any, scan), .quant = quant};
-    Source s = {.ahead = 16 * plane->stride, .depth = plane->depth};
+    Source s = {.depth = plane->depth};
+
+    s.ahead = pnv_ahead(x0 * bytes, (x0 + n_columns) * bytes, plane->width * bytes, plane->stride);
     for (int y = 0; y < 16; y++) {
         const int row = y0 + y < last_row ? y0 + y : last_row;
         s.row[y] = plane->data + row * plane->stride + (ptrdiff_t)x0 * bytes;
