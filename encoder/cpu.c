@@ -17,6 +17,7 @@
 
 #include "backend.h"
 #include "encode.h"
+#include "hostmem.h"
 #include "packet.h"
 #include "threadpool.h"
 
@@ -556,7 +557,7 @@ static int open_coefficients(Slot *slot)
             n += (size_t)plan->framing[i].picture[k].grid.width_mb * (size_t)plan->framing[i].picture[k].grid.height_mb;
         n_mb = n > n_mb ? n : n_mb;
     }
-    slot->coef = aligned_alloc(128, n_mb * 128 * (size_t)pnv_encode_blocks_per_mb(plan));
+    slot->coef = pnv_pages_alloc(n_mb * 128 * (size_t)pnv_encode_blocks_per_mb(plan));
     return slot->coef ? 0 : -1;
 }
 

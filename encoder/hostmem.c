@@ -3,8 +3,9 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
-enum { PAGE = 4096 };
+enum { PAGE = 4096, HUGE_PAGE = 2 << 20 };
 
 /* In a page of its own in front of the memory: a device locks whole pages. */
 typedef struct Block {
@@ -19,6 +20,20 @@ struct PnvHostPool {
     Block *blocks;
     int n_refs; /* the encoder and every block */
 };
+
+void *pnv_pages_alloc(size_t bytes)
+{
+    const size_t n_huge = bytes / HUGE_PAGE;
+    void *memory;
+
+    if (posix_memalign(&memory, n_huge ? HUGE_PAGE : PAGE, bytes))
+        return NULL;
+#ifdef MADV_HUGEPAGE
+    if (n_huge)
+        madvise(memory, n_huge * HUGE_PAGE, MADV_HUGEPAGE); /* a wish: nothing to do where it is refused */
+#endif
+    return memory;
+}
 
 PnvHostPool *pnv_host_pool_new(PnvHostPins pins)
 {
@@ -64,7 +79,7 @@ void pnv_host_pool_close(PnvHostPool *pool)
 void *pnv_host_pool_alloc(PnvHostPool *pool, size_t bytes, int *is_pinned)
 {
     const size_t whole = (bytes + PAGE - 1) / PAGE * PAGE;
-    Block *b = bytes <= SIZE_MAX - 2 * PAGE ? aligned_alloc(PAGE, PAGE + whole) : NULL;
+    Block *b = bytes <= SIZE_MAX - 2 * PAGE ? pnv_pages_alloc(PAGE + whole) : NULL;
 
     if (is_pinned)
         *is_pinned = 0;

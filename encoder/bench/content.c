@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bench.h"
+#include "hostmem.h"
 #include "slice.h"
 
 #define PLANAR(name, chroma, depth, alpha)                                                                             \
@@ -301,9 +302,10 @@ static int allocate(PnvBenchContent *content, const PnvParams *params, const Pnv
                                  .pics = calloc((size_t)n, sizeof *content->pics),
                                  .memory = calloc((size_t)n, sizeof *content->memory)};
     for (int i = 0; content->pics && content->memory && i < n; i++) {
-        content->memory[i] = calloc(1, content->frame_bytes + spare);
+        content->memory[i] = pnv_pages_alloc(content->frame_bytes + spare); /* as the element's pool has it */
         if (!content->memory[i])
             return -1;
+        memset(content->memory[i], 0, content->frame_bytes + spare);
         content->n++;
         lay_out(format, &content->pics[i], content->memory[i], params->width, params->height);
     }
