@@ -212,7 +212,7 @@ static void print_text(const Options *o, const PnvBenchContent *c, const Result 
             printf("  %-27s missing: %s\n", peer->name, peer->missing);
         else
             printf("  %-27s %8.2f ms/frame, %7.1f times ours; %.0f bytes/frame%s%.0d\n", peer->name, peer->cpu_ms,
-                   peer->cpu_ms / r->time.cpu_min, peer->bytes, peer->quantizer ? ", quantizer " : "", peer->quantizer);
+                   peer->ratio, peer->bytes, peer->quantizer ? ", quantizer " : "", peer->quantizer);
     }
 }
 
@@ -250,7 +250,7 @@ static void print_json(const Options *o, const PnvBenchContent *c, const Result 
             printf("\"missing\": \"%s\"}", peer->missing);
         else
             printf("\"quantizer\": %d, \"cpu_ms_per_frame\": %.3f, \"bytes_per_frame\": %.1f, \"ratio\": %.2f}",
-                   peer->quantizer, peer->cpu_ms, peer->bytes, peer->cpu_ms / r->time.cpu_min);
+                   peer->quantizer, peer->cpu_ms, peer->bytes, peer->ratio);
     }
     printf("%s}\n", o->peers ? "]" : "");
 }

@@ -100,7 +100,8 @@ double pnv_bench_copy_speed(int n_threads);
 typedef struct PnvBenchPeer {
     const char *name;    /**< For people. */
     int quantizer;       /**< Of the run, 0 if it has no fixed one. */
-    double cpu_ms;       /**< A frame, its tool's own overhead taken away. */
+    double cpu_ms;       /**< A frame, its tool's own overhead taken away: median of some runs. */
+    double ratio;        /**< To ours, coded just before: median of these runs. */
     double bytes;        /**< A frame. */
     char missing[160];   /**< Why there is no figure, or "". */
 } PnvBenchPeer;
@@ -108,7 +109,7 @@ typedef struct PnvBenchPeer {
 enum { PNV_BENCH_PEERS = 3 }; /* prores_ks at a fixed quantizer, prores_ks, prores_aw */
 
 /**
- * Start ffmpeg for each peer, one thread, on the content's frames. The fixed quantizer is the one whose frames come
+ * Start ffmpeg for each peer, one thread, on the content's frames, in turn with our encoder. The fixed quantizer is the one whose frames come
  * nearest to bytes.
  */
 void pnv_bench_peers(PnvBenchPeer peers[PNV_BENCH_PEERS], const PnvBenchContent *c, const PnvParams *params,
