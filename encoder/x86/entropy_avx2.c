@@ -33,23 +33,23 @@ typedef struct List {
     uint16_t position[LANES + MAX_AC + LANES]; /**< Only if has_position: if some run is that long. */
 } List;
 
-/** Appends what is not zero of the lower 8 levels in bytes. Returns where the list goes on. */
-PNV_INLINE size_t list_8(List *list, size_t n_listed, __m128i level, size_t set, __m128i position)
+/** Appends those of 16 levels in bytes that are at places in them. Returns where the list goes on. */
+PNV_INLINE size_t list_at(List *list, size_t n_listed, __m128i level, __m128i places, size_t set, __m128i position)
 {
-    const __m128i places = _mm_loadl_epi64((const __m128i *)&pnv_set_bits[set]);
-
     _mm_storeu_si128((__m128i *)(list->both + n_listed),
                      _mm_unpacklo_epi8(_mm_shuffle_epi8(level, places), _mm_add_epi8(places, position)));
     return n_listed + (size_t)__builtin_popcountll(set);
 }
 
-/** The same of 16. position: of the first one, and of the ninth. */
-PNV_INLINE size_t list_16(List *list, size_t n_listed, __m128i level, const __m128i position[2])
+/** Appends what is not zero of 16 levels in bytes. position: of the first one. */
+PNV_INLINE size_t list_16(List *list, size_t n_listed, __m128i level, __m128i position)
 {
     const size_t set = 0xffff & ~(size_t)_mm_movemask_epi8(_mm_cmpeq_epi8(level, _mm_setzero_si128()));
+    const __m128i low = _mm_loadl_epi64((const __m128i *)&pnv_set_bits[set & 0xff]);
+    const __m128i high = _mm_loadl_epi64((const __m128i *)&pnv_set_bits[set >> 8]);
 
-    n_listed = list_8(list, n_listed, level, set & 0xff, position[0]);
-    return list_8(list, n_listed, _mm_srli_si128(level, 8), set >> 8, position[1]);
+    n_listed = list_at(list, n_listed, level, low, set & 0xff, position);
+    return list_at(list, n_listed, level, _mm_add_epi8(high, _mm_set1_epi8(8)), set >> 8, position);
 }
 
 /** n without zeros at the end, except for some of the last 32. */
@@ -144,7 +144,7 @@ static int position_before(const List *list, int i)
 static void list_levels(List *list, const int16_t *level, int n_all)
 {
     const int n = without_zeros(level, n_all);
-    __m128i position[2] = {_mm_setzero_si128(), _mm_set1_epi8(8)};
+    __m128i position = _mm_setzero_si128();
     size_t n_listed = LANES;
     int i = 0;
 
@@ -152,8 +152,7 @@ static void list_levels(List *list, const int16_t *level, int n_all)
         const __m128i bytes = _mm_packs_epi16(_mm_loadu_si128((const __m128i *)(level + i)),
                                               _mm_loadu_si128((const __m128i *)(level + i + 8)));
         n_listed = list_16(list, n_listed, bytes, position);
-        position[0] = _mm_add_epi8(position[0], _mm_set1_epi8(16));
-        position[1] = _mm_add_epi8(position[1], _mm_set1_epi8(16));
+        position = _mm_add_epi8(position, _mm_set1_epi8(16));
     }
     if (i < n) { /* 63 rows of less than 16 blocks are no multiple of 16 */
         __m128i v[2] = {_mm_setzero_si128(), _mm_setzero_si128()};
@@ -312,15 +311,18 @@ typedef struct Symbols {
     __m256i bits[2], length;
 } Symbols;
 
-/** Symbols i .. i + 31 of the list, the run before a level with its sign behind. 0 if one is too large for this. */
-PNV_INLINE int ac_symbols(Symbols *s, const Tables *t, const List *list, int i)
+/**
+ * Symbols i .. i + 31 of the list, the run before a level with its sign behind. is_full, a constant: all are there.
+ * 0 if one is too large for this.
+ */
+PNV_INLINE int ac_symbols(Symbols *s, const Tables *t, const List *list, int i, int is_full)
 {
     const uint8_t *r = list->run + LANES + i;
     const int8_t *l = list->level + LANES + i;
     const __m256i run = load_unaligned(r), level = load_unaligned(l), magnitude = _mm256_abs_epi8(level);
     const __m256i run_state = _mm256_min_epu8(load_unaligned(r - 1), load(t->run_states));
     const __m256i level_state = _mm256_min_epu8(_mm256_abs_epi8(load_unaligned(l - 1)), load(t->level_states));
-    const __m256i there = first_lanes(t, list->n - i);
+    const __m256i there = is_full ? _mm256_set1_epi8(-1) : first_lanes(t, list->n - i);
     /* Levels are large from 127 on, which is listed for all that is more. */
     const __m256i largest = _mm256_max_epu8(run, _mm256_adds_epu8(magnitude, magnitude));
     const __m256i is_large = _mm256_cmpeq_epi8(_mm256_max_epu8(largest, load(t->least_large)), largest);
@@ -498,7 +500,8 @@ size_t pnv_entropy_write_avx2(uint8_t *dst, size_t capacity, const int16_t *leve
             pnv_put_words(&w, &words, room);
             words.n = 0;
         }
-        if (!ac_symbols(&s, t, &list, i) || !add_symbols(&words, t, &s))
+        const int is_there = i + LANES <= list.n ? ac_symbols(&s, t, &list, i, 1) : ac_symbols(&s, t, &list, i, 0);
+        if (!is_there || !add_symbols(&words, t, &s))
             add_singly(&words, &list, i, level + n_blocks);
     }
     pnv_put_words(&w, &words, room);
@@ -518,7 +521,7 @@ size_t pnv_entropy_bits_avx2(const int16_t *level, int n_blocks)
     add_dc(&words, t, level, n_blocks);
     for (int i = 0; i < list.n; i += LANES) {
         Symbols s;
-        if (ac_symbols(&s, t, &list, i)) {
+        if (i + LANES <= list.n ? ac_symbols(&s, t, &list, i, 1) : ac_symbols(&s, t, &list, i, 0)) {
             sum = _mm256_add_epi64(sum, _mm256_sad_epu8(s.length, _mm256_setzero_si256()));
             continue;
         }
