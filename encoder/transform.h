@@ -19,7 +19,7 @@ static inline int pnv_order_blocks_per_mb(PnvBlockOrder order)
 }
 
 /**
- * Forward DCT of one unit, n_mb macroblocks, dct.h being the definition of a block.
+ * Forward DCT of one unit, n_mb macroblocks (1, 2, 4 or 8, as slices have them), dct.h being the definition of a block.
  *
  * @param coef    64 rows of n_blocks = n_mb * blocks per MB: row i has scan position i of every block in slice order,
  *                which is the order of the bitstream. 2 * C each.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Memory that will be read soon is asked for: what the next slice takes, while this one is coded. For the x86 variants. */
+/* What the next slice will read is asked for while this one is coded. For the x86 variants. */
 #ifndef PNV_X86_AHEAD_H
 #define PNV_X86_AHEAD_H
 
@@ -32,27 +32,29 @@ PNV_INLINE void pnv_ask_for(const uint8_t *at, ptrdiff_t ahead)
 }
 
 /**
- * The same for n bytes of two rows. A transform asks in its row pass: in the column pass, which loads what may still be
- * on its way, a prefetch takes up one of the few places for lines on their way, and loads wait for them.
+ * Lines of 64 bytes are asked for by the last byte that a part has in them: where rows begin within a line, the first
+ * one is also the last of the part before, and asked for with that.
  */
-PNV_INLINE void pnv_ask_for_two(const uint8_t *const row[2], int n, ptrdiff_t ahead)
+enum { PNV_LINE_BYTES = 64, PNV_LINE_LAST = PNV_LINE_BYTES - 1 };
+
+/** The same for n bytes of a row, a multiple of a line. */
+PNV_INLINE void pnv_ask_for_lines(const uint8_t *part, int n, ptrdiff_t ahead)
 {
-    for (int k = 0; k < 2; k++) {
-        for (int i = 0; i < n; i += 64)
-            pnv_ask_for(row[k] + i, ahead);
-    }
+    for (int i = PNV_LINE_LAST; i < n; i += PNV_LINE_BYTES)
+        pnv_ask_for(part + i, ahead);
 }
 
 /**
- * The same for a part of n bytes of a row. least: bytes to ask for where a row ends; the last slices of a row can be
+ * The same for a part of n bytes, any number. least: bytes to ask for where a row ends; the last slices of a row can be
  * narrow, the first of the next one is not.
  */
 PNV_INLINE void pnv_ask_for_row(const uint8_t *part, ptrdiff_t n, ptrdiff_t ahead, ptrdiff_t least)
 {
     const ptrdiff_t end = ahead == n || n > least ? n : least;
 
-    for (ptrdiff_t i = 0; i < end; i += 64)
+    for (ptrdiff_t i = PNV_LINE_LAST; i < end; i += PNV_LINE_BYTES)
         pnv_ask_for(part + i, ahead);
+    pnv_ask_for(part + end - 1, ahead);
 }
 
 #endif

@@ -25,7 +25,7 @@ typedef enum Kind {
     VIDEO_16 /**< uint16_t of a plane, depth 10 or 12. */
 } Kind;
 
-/** Where a group comes from: whole, GROUP_COLUMNS in each row. */
+/** Where a group comes from, GROUP_COLUMNS in each row; 4 for each block that is there of a partial one. */
 typedef struct Source {
     const uint8_t *row[16];
     ptrdiff_t ahead; /**< Bytes to what the next slice will read. */
@@ -39,7 +39,7 @@ typedef struct Output {
     ptrdiff_t stride;       /**< Blocks of the unit. */
     const uint8_t *scan_of; /**< Scan position of each raster position. */
     const PnvQuant *quant;  /**< NULL: coefficients are kept. */
-    int n_blocks;           /**< That are there, 1..16. */
+    int n_blocks;           /**< That are there: 16, or 8, 4 or 2 of a partial group, a unit of its own. */
 } Output;
 
 PNV_INLINE __m256i factor(const uint32_t *table, int i)
@@ -51,19 +51,21 @@ PNV_INLINE __m256i factor(const uint32_t *table, int i)
 #define MUL(x, table, i) _mm256_madd_epi16(x, factor(table, i))
 #define ADD(a, b) _mm256_add_epi32(a, b)
 
-/** Columns at .. at + 7 and, in the upper lane, those 32 further on, at fetch's scale. */
-PNV_INLINE __m256i load_row(const uint8_t *at, Kind kind, int depth)
+/** Columns at .. at + 7 and, in the upper lane, those 32 further on, where a partial group has none, at fetch's scale. */
+PNV_INLINE __m256i load_row(const uint8_t *at, Kind kind, int depth, int partial)
 {
     __m256i s;
 
     if (kind == VIDEO_8) {
-        const __m128i two = _mm_unpacklo_epi64(_mm_loadl_epi64((const __m128i *)at),
-                                               _mm_loadl_epi64((const __m128i *)(at + 32)));
-        s = _mm256_cvtepu8_epi16(two);
+        __m128i low = _mm_loadl_epi64((const __m128i *)at);
+        if (!partial)
+            low = _mm_unpacklo_epi64(low, _mm_loadl_epi64((const __m128i *)(at + 32)));
+        s = _mm256_cvtepu8_epi16(low);
         return _mm256_sub_epi16(_mm256_slli_epi16(s, 6), _mm256_set1_epi16(8192));
     }
-    s = _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)at)),
-                                _mm_loadu_si128((const __m128i *)(at + 64)), 1);
+    s = _mm256_zextsi128_si256(_mm_loadu_si128((const __m128i *)at));
+    if (!partial)
+        s = _mm256_inserti128_si256(s, _mm_loadu_si128((const __m128i *)(at + 64)), 1);
     if (kind == SAMPLES)
         return s;
     s = _mm256_and_si256(s, _mm256_set1_epi16((short)((1 << depth) - 1)));
@@ -153,12 +155,22 @@ PNV_INLINE void put_row(const Output *o, int raster, __m256i even, __m256i odd, 
         _mm_storeu_si128((__m128i *)to, _mm256_castsi256_si128(c));
     else if (partial && o->n_blocks == 4)
         memcpy(to, &c, 4 * sizeof *to);
-    else if (partial && o->n_blocks == 2)
-        memcpy(to, &c, 2 * sizeof *to);
     else if (partial)
-        memcpy(to, &c, (size_t)o->n_blocks * sizeof *to);
+        memcpy(to, &c, 2 * sizeof *to);
     else
         _mm256_storeu_si256((__m256i *)to, c);
+}
+
+/**
+ * What the next slice has in place of this group's row. Asked for in the row pass: the column pass loads what may still
+ * be on its way itself, and a prefetch there takes one of the few places for lines that are, for which loads then wait.
+ */
+PNV_INLINE void ask_for(const uint8_t *row, const Source *s, int bytes, int n_blocks)
+{
+    if (n_blocks == GROUP_BLOCKS)
+        pnv_ask_for_lines(row, GROUP_COLUMNS * bytes, s->ahead);
+    else
+        pnv_ask_for_row(row, 4 * n_blocks * bytes, s->ahead, PNV_FETCH_STRIDE * bytes);
 }
 
 /** One group. kind, partial (blocks are missing) and quantizing are constants. */
@@ -181,15 +193,15 @@ PNV_INLINE void transform_group(const Output *output, const Source *source, Kind
             continue;
         }
         for (int y = 0; y < 8; y++)
-            r[y] = load_row(s.row[8 * bottom + y] + 8 * column * bytes, kind, s.depth);
+            r[y] = load_row(s.row[8 * bottom + y] + 8 * column * bytes, kind, s.depth, partial);
         column_pass(&columns[0][i], N_HALVES * N_SOURCES, r);
     }
     for (int v = 0; v < 8; v++) {
         const uint32_t *k = row_factors;
         const __m256i half = _mm256_set1_epi32(1 << 15);
         __m256i p[N_HALVES][4], zero[N_HALVES], four[N_HALVES];
-        if (kind != SAMPLES)
-            pnv_ask_for_two(s.row + 2 * v, GROUP_COLUMNS * bytes, s.ahead);
+        for (int i = 2 * v; kind != SAMPLES && i < 2 * v + 2; i++)
+            ask_for(s.row[i], &s, bytes, partial ? o->n_blocks : GROUP_BLOCKS);
         for (int h = 0; h < N_HALVES; h++) {
             transpose(p[h], columns[v] + N_SOURCES * h);
             const __m256i outer = ADD(half, ADD(MUL(p[h][0], k, 0), MUL(p[h][3], k, 0)));
@@ -216,85 +228,75 @@ GROUP_FUNCTION(group_samples_partial, SAMPLES, 1, 0)
 GROUP_FUNCTION(group_samples_quant, SAMPLES, 0, 1)
 GROUP_FUNCTION(group_samples_quant_partial, SAMPLES, 1, 1)
 GROUP_FUNCTION(group_8, VIDEO_8, 0, 0)
+GROUP_FUNCTION(group_8_partial, VIDEO_8, 1, 0)
 GROUP_FUNCTION(group_8_quant, VIDEO_8, 0, 1)
+GROUP_FUNCTION(group_8_quant_partial, VIDEO_8, 1, 1)
 GROUP_FUNCTION(group_16, VIDEO_16, 0, 0)
+GROUP_FUNCTION(group_16_partial, VIDEO_16, 1, 0)
 GROUP_FUNCTION(group_16_quant, VIDEO_16, 0, 1)
+GROUP_FUNCTION(group_16_quant_partial, VIDEO_16, 1, 1)
 #undef GROUP_FUNCTION
 
-/** Rows of GROUP_COLUMNS, the samples of a partial group in their beginning. */
-typedef struct Wide {
-    int16_t row[16][GROUP_COLUMNS];
-} Wide;
+static void (*const groups[3][2][2])(const Output *, const Source *) = {
+    [SAMPLES] = {{group_samples, group_samples_partial}, {group_samples_quant, group_samples_quant_partial}},
+    [VIDEO_8] = {{group_8, group_8_partial}, {group_8_quant, group_8_quant_partial}},
+    [VIDEO_16] = {{group_16, group_16_partial}, {group_16_quant, group_16_quant_partial}},
+};
 
-static void widen(Wide *wide, Source *s, int n_columns)
+/** All groups of a unit. s: its first one. */
+static void transform_unit(int16_t *coef, Source *s, Kind kind, int n_blocks, const uint8_t scan[64],
+                           const PnvQuant *quant)
 {
-    memset(wide, 0, sizeof *wide);
-    for (int y = 0; y < 16; y++) {
-        memcpy(wide->row[y], s->row[y], (size_t)n_columns * sizeof wide->row[y][0]);
-        s->row[y] = (const uint8_t *)wide->row[y];
+    const int column_bytes = kind == VIDEO_8 ? 1 : 2;
+    uint8_t any[64];
+    Output o = {.stride = n_blocks, .scan_of = pnv_scan_inverse(any, scan), .quant = quant};
+
+    o.n_blocks = n_blocks < GROUP_BLOCKS ? n_blocks : GROUP_BLOCKS;
+    for (int first = 0; first < n_blocks; first += GROUP_BLOCKS) {
+        o.coef = coef + first;
+        groups[kind][quant != NULL][n_blocks < GROUP_BLOCKS](&o, s);
+        for (int y = 0; y < 16; y++)
+            s->row[y] += GROUP_COLUMNS * column_bytes;
     }
 }
 
-/** is_padded: rows can be read up to PNV_FETCH_STRIDE samples, whatever is there. */
-static void samples_unit(int16_t *coef, const int16_t *samples, ptrdiff_t stride, int is_padded, PnvBlockOrder order,
-                         int n_mb, const uint8_t scan[64], const PnvQuant *quant)
+static void samples_unit(int16_t *coef, const int16_t *samples, ptrdiff_t stride, PnvBlockOrder order, int n_mb,
+                         const uint8_t scan[64], const PnvQuant *quant)
 {
-    const int n_blocks = n_mb * pnv_order_blocks_per_mb(order);
-    uint8_t any[64];
-    Output o = {.stride = n_blocks, .scan_of = pnv_scan_inverse(any, scan), .quant = quant};
     Source s = {.is_luma = order == PNV_BLOCKS_LUMA};
-    Wide wide;
 
-    for (int first = 0; first < n_blocks; first += GROUP_BLOCKS) {
-        o.coef = coef + first;
-        o.n_blocks = n_blocks - first < GROUP_BLOCKS ? n_blocks - first : GROUP_BLOCKS;
-        for (int y = 0; y < 16; y++) /* two blocks in each 8 columns */
-            s.row[y] = (const uint8_t *)(samples + y * stride + 4 * first);
-        if (o.n_blocks == GROUP_BLOCKS) {
-            quant ? group_samples_quant(&o, &s) : group_samples(&o, &s);
-            continue;
-        }
-        if (!is_padded)
-            widen(&wide, &s, 4 * o.n_blocks);
-        quant ? group_samples_quant_partial(&o, &s) : group_samples_partial(&o, &s);
-    }
+    for (int y = 0; y < 16; y++)
+        s.row[y] = (const uint8_t *)(samples + y * stride);
+    transform_unit(coef, &s, SAMPLES, n_mb * pnv_order_blocks_per_mb(order), scan, quant);
 }
 
 void pnv_transform_avx2(int16_t *coef, const int16_t *samples, ptrdiff_t stride, PnvBlockOrder order, int n_mb,
                         const uint8_t scan[64])
 {
-    samples_unit(coef, samples, stride, 0, order, n_mb, scan, NULL);
+    samples_unit(coef, samples, stride, order, n_mb, scan, NULL);
 }
 
 void pnv_forward_avx2(int16_t *level, const PnvPlane *plane, int x0, int y0, PnvBlockOrder order, int n_mb,
                       const uint8_t scan[64], const PnvQuant *quant)
 {
     const int bytes = plane->depth == 8 ? 1 : 2, width = n_mb * (order == PNV_BLOCKS_CHROMA_422 ? 8 : 16);
-    const int n_blocks = n_mb * pnv_order_blocks_per_mb(order), last_row = plane->height - 1;
+    const int last_row = plane->height - 1;
 
-    /* Anything but whole groups of ordinary samples goes through memory. */
-    if (!pnv_fetch_is_plain(plane) || plane->width - x0 < width ||
-        n_blocks % GROUP_BLOCKS) {
+    /* Anything but whole blocks of ordinary samples goes through memory. */
+    if (!pnv_fetch_is_plain(plane) || plane->width - x0 < width) {
         _Alignas(32) int16_t samples[16 * PNV_FETCH_STRIDE + PNV_LOAD_ROOM];
         if (pnv_fetch_is_plain(plane))
             pnv_fetch_avx2(samples, plane, x0, y0, width);
         else
             pnv_fetch_loaded_avx2(samples, plane, x0, y0, width);
-        samples_unit(level, samples, PNV_FETCH_STRIDE, 1, order, n_mb, scan, quant);
+        samples_unit(level, samples, PNV_FETCH_STRIDE, order, n_mb, scan, quant);
         return;
     }
-    uint8_t any[64];
-    Output o = {.stride = n_blocks, .scan_of = pnv_scan_inverse(any, scan), .quant = quant, .n_blocks = GROUP_BLOCKS};
-    Source s = {.ahead = pnv_ahead(x0 * bytes, (x0 + width) * bytes, plane->width * bytes, plane->stride), .depth = plane->depth, .is_luma = order == PNV_BLOCKS_LUMA};
-    for (int first = 0; first < n_blocks; first += GROUP_BLOCKS) {
-        for (int y = 0; y < 16; y++) {
-            const int row = y0 + y < last_row ? y0 + y : last_row;
-            s.row[y] = plane->data + row * plane->stride + (ptrdiff_t)(x0 + 4 * first) * bytes;
-        }
-        o.coef = level + first;
-        if (bytes == 1)
-            quant ? group_8_quant(&o, &s) : group_8(&o, &s);
-        else
-            quant ? group_16_quant(&o, &s) : group_16(&o, &s);
+    Source s = {.depth = plane->depth, .is_luma = order == PNV_BLOCKS_LUMA};
+    s.ahead = pnv_ahead(x0 * bytes, (x0 + width) * bytes, plane->width * bytes, plane->stride);
+    for (int y = 0; y < 16; y++) {
+        const int row = y0 + y < last_row ? y0 + y : last_row;
+        s.row[y] = plane->data + row * plane->stride + (ptrdiff_t)x0 * bytes;
     }
+    transform_unit(level, &s, bytes == 1 ? VIDEO_8 : VIDEO_16, n_mb * pnv_order_blocks_per_mb(order), scan, quant);
 }

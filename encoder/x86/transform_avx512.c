@@ -205,8 +205,8 @@ PNV_INLINE void transform_group(const Output *output, const Source *s, Kind kind
         const __m512i k4 = factor(row_k, 0), half = _mm512_set1_epi32(1 << 15), zero = _mm512_setzero_si512();
         __m512i p[2][4];
         for (int i = 0; i < 2; i++) {
-            if (kind != SAMPLES)
-                pnv_ask_for_two(s->row + 2 * (v + i), GROUP_COLUMNS * column_bytes, s->ahead);
+            for (int k = 0; kind != SAMPLES && k < 2; k++) /* not among the loads, whose places they would take */
+                pnv_ask_for_lines(s->row[2 * (v + i) + k], GROUP_COLUMNS * column_bytes, s->ahead);
             transpose(p[i], columns + 4 * (v + i));
             const __m512i outer = _mm512_dpwssd_epi32(_mm512_dpwssd_epi32(half, p[i][0], k4), p[i][3], k4);
             const __m512i inner = _mm512_dpwssd_epi32(_mm512_dpwssd_epi32(zero, p[i][1], k4), p[i][2], k4);
