@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * AVX-512 on any x86-64 with AVX2, for tests (-Davx512=emulated): included before the first line of the *_avx512.c files,
- * it makes their intrinsics calls of SIMDe, and of functions here where SIMDe 0.7.4 has none. Those follow the pseudocode
- * of Intel's Intrinsics Guide. What neither has does not compile, so that no instruction of AVX-512 can be left.
+ * AVX-512 on any x86-64 with AVX2, for tests (-Davx512=emulated): included before the first line of the *_avx512.c
+ * files, it makes their intrinsics calls of SIMDe, and of functions here where SIMDe 0.7.4 has none. Those follow the
+ * pseudocode of Intel's Intrinsics Guide. What neither has does not compile: no instruction of AVX-512 can be left.
  */
 #ifndef PNV_X86_EMULATED_H
 #define PNV_X86_EMULATED_H
@@ -11,8 +11,11 @@
 #include <simde/x86/avx512.h>
 /* Macros in clang. */
 #undef _mm512_cmpgt_epu16_mask
-#undef _mm512_mask_cmpgt_epu16_mask
 #undef _mm512_cmplt_epu16_mask
+#undef _mm512_mask_cmplt_epu8_mask
+#undef _mm512_cmpgt_epu8_mask
+#undef _mm512_mask_cmpgt_epu8_mask
+#undef _mm512_cmpgt_epu32_mask
 #undef _mm512_cmpgt_epu64_mask
 #undef _mm512_shldi_epi16
 
@@ -28,7 +31,6 @@ typedef union PnvLanes {
     uint16_t u16[32];
     uint32_t u32[16];
     uint64_t u64[8];
-    int32_t i32[16];
 } PnvLanes;
 
 #define N_LANES(lanes) (int)(sizeof(PnvLanes) / sizeof *((PnvLanes *)0)->lanes)
@@ -47,6 +49,8 @@ BINARY(mulhi_epu16, u16, (uint16_t)((uint32_t)a.u16[i] * b.u16[i] >> 16))
 #define _mm512_mulhi_epu16 pnv_mulhi_epu16
 #define _mm512_maskz_mulhi_epu16(k, a, b) simde_mm512_maskz_mov_epi16(k, pnv_mulhi_epu16(a, b))
 #define _mm512_mask_sub_epi16(src, k, a, b) simde_mm512_mask_mov_epi16(src, k, simde_mm512_sub_epi16(a, b))
+#define _mm512_maskz_srli_epi16(k, a, n) simde_mm512_maskz_mov_epi16(k, simde_mm512_srli_epi16(a, n))
+#define _mm512_maskz_srli_epi32(k, a, n) simde_mm512_maskz_mov_epi32(k, simde_mm512_srli_epi32(a, n))
 #undef _mm512_madd_epi16 /* SIMDe gives it the arguments of another one */
 #define _mm512_madd_epi16 simde_mm512_madd_epi16
 
@@ -62,10 +66,16 @@ BINARY(mulhi_epu16, u16, (uint16_t)((uint32_t)a.u16[i] * b.u16[i] >> 16))
     }
 COMPARE(cmpgt_epu16_mask, u16, >)
 COMPARE(cmplt_epu16_mask, u16, <)
+COMPARE(cmplt_epu8_mask, u8, <)
+COMPARE(cmpgt_epu8_mask, u8, >)
+COMPARE(cmpgt_epu32_mask, u32, >)
 COMPARE(cmpgt_epu64_mask, u64, >)
 #define _mm512_cmpgt_epu16_mask(a, b) ((__mmask32)pnv_cmpgt_epu16_mask(a, b))
-#define _mm512_mask_cmpgt_epu16_mask(k, a, b) ((__mmask32)((k) & pnv_cmpgt_epu16_mask(a, b)))
 #define _mm512_cmplt_epu16_mask(a, b) ((__mmask32)pnv_cmplt_epu16_mask(a, b))
+#define _mm512_cmpgt_epu8_mask(a, b) ((__mmask64)pnv_cmpgt_epu8_mask(a, b))
+#define _mm512_mask_cmpgt_epu8_mask(k, a, b) ((__mmask64)((k) & pnv_cmpgt_epu8_mask(a, b)))
+#define _mm512_cmpgt_epu32_mask(a, b) ((__mmask16)pnv_cmpgt_epu32_mask(a, b))
+#define _mm512_mask_cmplt_epu8_mask(k, a, b) ((__mmask64)((k) & pnv_cmplt_epu8_mask(a, b)))
 #define _mm512_cmpgt_epu64_mask(a, b) ((__mmask8)pnv_cmpgt_epu64_mask(a, b))
 
 static inline __m512i pnv_lzcnt_epi32(__m512i a)
@@ -90,30 +100,35 @@ static inline __m512i pnv_shldi_epi16(__m512i a_vector, __m512i b_vector, int n)
 }
 #define _mm512_shldi_epi16 pnv_shldi_epi16
 
-static inline __m512i pnv_maskz_compress_epi16(__mmask32 k, __m512i a_vector)
-{
-    const PnvLanes a = {.v = a_vector};
-    PnvLanes r = {.v = simde_mm512_setzero_si512()};
-
-    for (int i = 0, n = 0; i < 32; i++) {
-        if (k >> i & 1)
-            r.u16[n++] = a.u16[i];
+/* The lanes whose bits are set, one behind the other, then zeros. */
+#define COMPRESS(name, lanes)                                                                                          \
+    static inline __m512i pnv_##name(uint64_t k, __m512i a_vector)                                                     \
+    {                                                                                                                  \
+        const PnvLanes a = {.v = a_vector};                                                                            \
+        PnvLanes r = {.v = simde_mm512_setzero_si512()};                                                               \
+        for (int n = 0; k; k &= k - 1)                                                                                 \
+            r.lanes[n++] = a.lanes[__builtin_ctzll(k)];                                                                \
+        return r.v;                                                                                                    \
     }
-    return r.v;
-}
+COMPRESS(maskz_compress_epi8, u8)
+COMPRESS(maskz_compress_epi16, u16)
+#define _mm512_maskz_compress_epi8 pnv_maskz_compress_epi8
 #define _mm512_maskz_compress_epi16 pnv_maskz_compress_epi16
 
-/** Modulo 2^32. */
-static inline int pnv_reduce_add_epi32(__m512i a_vector)
-{
-    const PnvLanes a = {.v = a_vector};
-    uint32_t sum = 0;
-
-    for (int i = 0; i < 16; i++)
-        sum += a.u32[i];
-    return (int)sum;
-}
+/* Modulo 2 to the power of the lanes' bits. */
+#define SUM(name, lanes, out)                                                                                          \
+    static inline out pnv_##name(__m512i a_vector)                                                                     \
+    {                                                                                                                  \
+        const PnvLanes a = {.v = a_vector};                                                                            \
+        __typeof__(a.lanes[0] + 0) sum = 0;                                                                            \
+        for (int i = 0; i < N_LANES(lanes); i++)                                                                       \
+            sum += a.lanes[i];                                                                                         \
+        return (out)sum;                                                                                               \
+    }
+SUM(reduce_add_epi32, u32, int)
+SUM(reduce_add_epi64, u64, long long)
 #define _mm512_reduce_add_epi32 pnv_reduce_add_epi32
+#define _mm512_reduce_add_epi64 pnv_reduce_add_epi64
 
 /* To lanes of another width: zeros are added, or the upper bits lost; what r has more of is zero. */
 #define CONVERT(name, in, part_in, from, out, part_out, to)                                                            \
@@ -166,6 +181,8 @@ MASKED(512, u16, v)
 #undef N_LANES
 #undef BINARY
 #undef COMPARE
+#undef COMPRESS
+#undef SUM
 #undef CONVERT
 #undef MASKED
 
