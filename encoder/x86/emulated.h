@@ -144,6 +144,8 @@ CONVERT(cvtepu8_epi16, __m256i, half, u8, __m512i, v, u16)
 CONVERT(cvtepu32_epi64, __m256i, half, u32, __m512i, v, u64)
 CONVERT(cvtepi32_epi8, __m512i, v, u32, __m128i, quarter, u8)
 CONVERT(cvtepi64_epi8, __m512i, v, u64, __m128i, quarter, u8)
+#define _mm512_zextsi128_si512(a) simde_mm512_inserti32x4(simde_mm512_setzero_si512(), a, 0)
+#define _mm512_zextsi256_si512(a) simde_mm512_inserti64x4(simde_mm512_setzero_si512(), a, 0)
 #define _mm512_cvtepu8_epi16 pnv_cvtepu8_epi16
 #define _mm512_cvtepu32_epi64 pnv_cvtepu32_epi64
 #define _mm512_cvtepi32_epi8 pnv_cvtepi32_epi8

@@ -3,7 +3,7 @@
  * Quantization for AVX-512. quant.c is the definition; all its numbers fit unsigned 16-bit lanes.
  *
  * Coefficients are taken 32 at a time in coding order: one row of a unit of 32 blocks, two of 16, four of 8. The
- * constants of the rows are loaded side by side. Narrower units hold little and stay with the definition.
+ * constants of the rows are loaded side by side. Narrower units do not fill such vectors: they take AVX2's way.
  */
 #include <immintrin.h>
 #include <string.h>
@@ -87,7 +87,7 @@ void pnv_quant_avx512(int16_t *level, const int16_t *coef, int n_blocks, const P
     else if (n_blocks == 8)
         nearest_rows(level, coef, 8, quant, 4, 64);
     else
-        pnv_quant_c(level, coef, n_blocks, quant);
+        pnv_quant_avx2(level, coef, n_blocks, quant);
 }
 
 /**
@@ -165,7 +165,7 @@ void pnv_quant_dead_zone_avx512(int16_t *level, const int16_t *coef, int n_block
     const int n_rows = 32 / n_blocks;
 
     if (n_blocks != 32 && n_blocks != 16 && n_blocks != 8) {
-        pnv_quant_dead_zone_c(level, coef, n_blocks, quant);
+        pnv_quant_dead_zone_avx2(level, coef, n_blocks, quant);
         return;
     }
     nearest_rows(level, coef, n_blocks, quant, 1, 1);
