@@ -127,7 +127,7 @@ PNV_INLINE __m256i half_in_column(const Chunk *p, ptrdiff_t x, Depth depth)
 
 PNV_INLINE void store_sums(Chunk *p, ptrdiff_t x)
 {
-    int32_t *to = p->sum + x + 2;
+    int32_t *to = p->sum + (x + 2);
     __m256i sum[2];
 
     column_sums_wide(sum, p, x);
