@@ -381,7 +381,7 @@ PnvPlane pnv_plan_plane(const PnvPlan *plan, const PnvPicture *pic, const PnvPic
     const uint8_t *data = is_apart && shape->first_row ? pic->bottom[c] : pic->plane[c];
 
     return (PnvPlane){
-        .data = first_row ? data + first_row * pic->stride[c] : data, /* which is NULL for a plane nobody reads */
+        .data = data ? data + first_row * pic->stride[c] : NULL, /* of a component that nobody reads */
         .stride = is_apart ? pic->stride[c] : pic->stride[c] * shape->row_step,
         .step = pic->step[c] ? pic->step[c] : word_bytes(p),
         .width = pnv_plane_width(p->chroma, is_chroma(c), p->width),
