@@ -33,6 +33,22 @@ static void note_unpin(void *opaque, void *memory)
     n->last = memory;
 }
 
+/* Whole huge pages begin where the system can map them as such, and all that was asked for is there. */
+static void test_pages(void)
+{
+    static const size_t bytes[] = {1, 4096, (2 << 20) - 1, 2 << 20, (5 << 20) + 1};
+
+    for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++) {
+        uint8_t *memory = pnv_pages_alloc(bytes[i]);
+        REQUIRE(memory, "%zu bytes", bytes[i]);
+        CHECK((uintptr_t)memory % (bytes[i] < 2 << 20 ? 4096 : 2 << 20) == 0, "%zu bytes begin at %p", bytes[i],
+              (void *)memory);
+        memset(memory, 1, bytes[i]);
+        free(memory);
+    }
+    CHECK(!pnv_pages_alloc(SIZE_MAX - 100), "more than there is");
+}
+
 static void test_pins(void)
 {
     Notes notes = {0};
@@ -125,6 +141,7 @@ static void test_cpu(void)
 
 int main(void)
 {
+    test_pages();
     test_pins();
     test_threads();
     test_cpu();
