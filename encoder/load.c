@@ -1,6 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "load.h"
 
+/** Samples x .. x + n - 1, all of them there. What nearly all frames are has loops that a compiler makes vectors of. */
+static void load_samples(uint16_t *dst, const PnvPlane *plane, const uint8_t *row, int x, int n, int up)
+{
+    const int mask = (1 << plane->depth) - 1;
+
+    if (!pnv_plane_is_plain(plane)) {
+        for (int i = 0; i < n; i++)
+            dst[i] = (uint16_t)(pnv_plane_load(plane, row, x + i) << up);
+    } else if (plane->depth == 8) {
+        for (int i = 0; i < n; i++)
+            dst[i] = (uint16_t)(row[x + i] << up);
+    } else {
+        row += 2 * (ptrdiff_t)x;
+        for (int i = 0; i < n; i++)
+            dst[i] = (uint16_t)(((row[2 * i] | row[2 * i + 1] << 8) & mask) << up);
+    }
+}
+
 static void load_row(uint16_t *dst, const PnvPlane *plane, int x, int y, int n, int up)
 {
     const uint8_t *row = plane->data + (ptrdiff_t)pnv_plane_inside(y, plane->height) * plane->stride;
@@ -8,8 +26,8 @@ static void load_row(uint16_t *dst, const PnvPlane *plane, int x, int y, int n, 
     const int left = first - x < n ? first - x : n - 1; /* columns in front of the plane; all may lie there */
     uint16_t *to = dst + (left > 0 ? left : 0);
 
-    for (int i = first; i <= last; i++)
-        *to++ = (uint16_t)(pnv_plane_load(plane, row, i) << up);
+    load_samples(to, plane, row, first, last - first + 1, up);
+    to += last - first + 1;
     while (to < dst + n) {
         *to = to[-1];
         to++;
