@@ -3,8 +3,9 @@
 # Installs what is missing, builds, runs all tests and prints the time of each suite. Ends with one line:
 # N passed, N failed, N skipped. Exit status 0 when nothing failed. --full runs the longer matrices as well.
 #
-# Builds: release (gcc), AddressSanitizer + UBSan, ThreadSanitizer (what loads no GLib), clang without GStreamer but with
-# libFuzzer and an emulated AVX-512, and aarch64 under an emulator.
+# Builds: release (gcc, and nvcc where there is one), AddressSanitizer + UBSan with CUDA on the emulated runtime,
+# ThreadSanitizer (what loads no GLib), clang without CUDA but with libFuzzer and an emulated AVX-512, release with CUDA
+# on the emulated runtime, and aarch64 under an emulator.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/packages.sh
@@ -81,18 +82,18 @@ sanitize="-Dbuildtype=debugoptimized -Db_lundef=false"
 build release gcc -Dbuildtype=release && run release --timeout-multiplier $patience
 export PNV_TEST_SMALL=1 # no matrices at full size in what follows
 unset PNV_TEST_FULL
+# The kernels and the pipeline on the emulated runtime need the headers of a CUDA toolkit, and no GPU.
+emulated=disabled
+[ ! -f "${CUDA_HOME:-/usr/local/cuda}/include/cuda_runtime.h" ] || emulated=host
 # shellcheck disable=SC2086
-build asan gcc $sanitize -Dcuda=disabled -Db_sanitize=address,undefined && run asan --timeout-multiplier 6
+build asan gcc $sanitize -Dcuda=$emulated -Db_sanitize=address,undefined &&
+    run asan --no-suite slow-cuda --timeout-multiplier 6
 # shellcheck disable=SC2086
 build tsan gcc $sanitize -Dcuda=disabled -Db_sanitize=thread -Dgst=disabled && run tsan --timeout-multiplier 20 --no-suite slow --no-suite exact
 # AVX-512 is emulated here: it costs seconds, while with sanitizers gcc alone would take many minutes over its sources.
-build clang clang -Dcuda=disabled -Dgst=disabled -Dfuzz=true -Davx512=emulated && run clang --no-suite slow
-# The kernels and the pipeline on the emulated runtime. It needs the headers of a CUDA toolkit, and no GPU.
-if [ -f "${CUDA_HOME:-/usr/local/cuda}/include/cuda_runtime.h" ]; then
+build clang clang -Dcuda=disabled -Dfuzz=true -Davx512=emulated && run clang --no-suite slow --no-suite pipeline
+if [ $emulated = host ]; then
     build cuda gcc -Dcuda=host -Dbuildtype=release && run cuda --suite cuda --timeout-multiplier 2
-    # shellcheck disable=SC2086
-    build cuda-asan gcc $sanitize -Dcuda=host -Db_sanitize=address,undefined &&
-        run cuda-asan --suite cuda --no-suite slow --timeout-multiplier 6
 else
     echo "No CUDA toolkit in ${CUDA_HOME:-/usr/local/cuda}: the tests of the CUDA backend are skipped."
 fi
