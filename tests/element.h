@@ -64,10 +64,9 @@ static inline GstBuffer *test_buffer(const GstVideoInfo *info, guint seed)
             for (int x = 0; x < GST_VIDEO_INFO_COMP_WIDTH(info, c); x++) {
                 noise = noise * 1664525u + 1013904223u;
                 const guint value = (16 + (((x + 3 * (int)seed) * (y + 7) / 16) % 200)) << (depth - 8) | noise >> 30;
-                if (depth == 8)
-                    row[step * x] = (guint8)value;
-                else
-                    GST_WRITE_UINT16_LE(row + step * x, value);
+                row[step * x] = (guint8)value;
+                if (depth > 8) /* byte by byte: rows may begin at any address */
+                    row[step * x + 1] = (guint8)(value >> 8);
             }
         }
     }

@@ -211,10 +211,11 @@ static __global__ void shared_overrun(unsigned *d_out, int beyond)
 {
     __shared__ unsigned low[64];
     __shared__ unsigned high[64];
+    unsigned *volatile unknown = low; /* what it points to: else UBSan is first to see the end of it */
     low[threadIdx.x] = high[threadIdx.x] = threadIdx.x;
     __syncthreads();
     if (threadIdx.x == 63)
-        low[63 + beyond] = 7;
+        unknown[63 + beyond] = 7;
     __syncthreads();
     d_out[threadIdx.x] = low[threadIdx.x] + high[threadIdx.x];
 }
