@@ -192,7 +192,7 @@ typedef struct Books {
 typedef struct Tables {
     _Alignas(32) Books run, level, dc;
     int8_t small_bits[32], small_length[32], log_low[32], log_high[32], powers[32];
-    int8_t nibble[32], one[32], eight[32], lane[32], two_one[32], dc_first[32];
+    int8_t nibble[32], one[32], eight[32], lane[32], two_one[32];
     int8_t run_states[32], level_states[32], least_large[32], least_large_dc[32], max_length[32];
     int16_t dc_states[16], one_16[16], max_dc[16];
     int32_t max_word[8];
@@ -236,7 +236,6 @@ static const Tables constant_tables = {
     .lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
              16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31},
     .two_one = TWICE(2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1),
-    .dc_first = {DC_FIRST},
     .run_states = ALL(PNV_RUN_STATES),
     .level_states = ALL(PNV_LEVEL_STATES),
     .least_large = ALL((int8_t)(MAX_RUN + 2)),
@@ -347,11 +346,16 @@ PNV_INLINE int ac_symbols(Symbols *s, const Tables *t, const List *list, int i, 
     return 1;
 }
 
-/** The DC of up to 32 blocks; 32 levels can be read. 0 if one is too large for this. */
-PNV_INLINE int dc_symbols(Symbols *s, const Tables *t, const int16_t *dc, int n_blocks)
+/** The DC of up to 32 blocks as numbers to code, with the states that select their codebooks, in 16-bit lanes. */
+typedef struct DcNumbers {
+    __m256i number[2], state[2];
+} DcNumbers;
+
+/** 32 levels can be read. */
+PNV_INLINE DcNumbers dc_numbers(const Tables *t, const int16_t *dc)
 {
     int16_t value[1 + LANES], diff[1 + LANES];
-    __m256i number[2], state[2];
+    DcNumbers n;
 
     value[0] = 0;
     for (int h = 0; h < 2; h++)
@@ -368,15 +372,24 @@ PNV_INLINE int dc_symbols(Symbols *s, const Tables *t, const int16_t *dc, int n_
         const __m256i is_negative = _mm256_srai_epi16(before, 15);
         const __m256i turned = _mm256_sub_epi16(_mm256_xor_si256(load_unaligned(diff + 1 + 16 * h), is_negative),
                                                 is_negative);
-        const __m256i folded = _mm256_xor_si256(_mm256_add_epi16(turned, turned), _mm256_srai_epi16(turned, 15));
-        number[h] = _mm256_min_epu16(folded, load(t->max_dc));
-        state[h] = _mm256_min_epu16(_mm256_abs_epi16(before), load(t->dc_states));
+        n.number[h] = _mm256_xor_si256(_mm256_add_epi16(turned, turned), _mm256_srai_epi16(turned, 15));
+        n.state[h] = _mm256_min_epu16(_mm256_abs_epi16(before), load(t->dc_states));
     }
-    const __m256i there = first_lanes(t, n_blocks), m = to_bytes(number[0], number[1]);
+    n.state[0] = _mm256_insert_epi16(n.state[0], DC_FIRST, 0);
+    return n;
+}
+
+/** 0 if one is too large for this. */
+PNV_INLINE int dc_symbols(Symbols *s, const Tables *t, const DcNumbers *n, int n_blocks)
+{
+    const __m256i there = first_lanes(t, n_blocks);
+    const __m256i m = to_bytes(_mm256_min_epu16(n->number[0], load(t->max_dc)),
+                               _mm256_min_epu16(n->number[1], load(t->max_dc)));
     const __m256i is_large = _mm256_cmpeq_epi8(_mm256_max_epu8(m, load(t->least_large_dc)), m);
+
     if (!_mm256_testz_si256(is_large, there))
         return 0;
-    const Codes c = code(t, &t->dc, _mm256_or_si256(to_bytes(state[0], state[1]), load(t->dc_first)), m);
+    const Codes c = code(t, &t->dc, to_bytes(n->state[0], n->state[1]), m);
     const __m256i bits = _mm256_and_si256(c.bits, there);
     s->bits[0] = _mm256_unpacklo_epi8(bits, _mm256_setzero_si256());
     s->bits[1] = _mm256_unpackhi_epi8(bits, _mm256_setzero_si256());
@@ -458,29 +471,48 @@ static __attribute__((noinline)) void add_singly(PnvWords *words, const List *li
     fill_up(words);
 }
 
-static __attribute__((noinline)) void add_dc_singly(PnvWords *words, const int16_t *dc, int n_blocks)
+/** One DC a word, in 32-bit lanes, whatever its size: at most 31 bits. */
+static __attribute__((noinline)) void add_dc_wide(PnvWords *words, const DcNumbers *n, int n_blocks)
 {
-    static const PnvCodebook first = PNV_CODEBOOK_DC_FIRST;
-    static const PnvCodebook books[PNV_DC_STATES] = PNV_CODEBOOKS_DC;
-    int previous = PNV_INITIAL_DC_DIFF;
-    PnvCode c = pnv_code(first, pnv_fold_sign(dc[0]));
+    /* By state, as Tables.dc has them; a logarithm comes with the 127 of a float's exponent. */
+    const __m256i add = _mm256_setr_epi32(1, 2, 0, 8, 32, 0, 0, 0);
+    const __m256i length = _mm256_setr_epi32(1 - 254, -254, -254, -2 - 254, -4 - 254, 0, 0, 0);
+    const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
 
-    add_word(words, c.bits, c.length);
-    for (int b = 1; b < n_blocks; b++) {
-        const int diff = dc[b] - dc[b - 1];
-        c = pnv_code(books[min_int(abs(previous), PNV_DC_STATES - 1)], pnv_fold_sign(previous < 0 ? -diff : diff));
-        add_word(words, c.bits, c.length);
-        previous = diff;
+    for (int first = 0; first < n_blocks; first += 8, words->n += 8) {
+        const int h = first / 16, is_upper = first & 8;
+        const __m256i m = _mm256_cvtepu16_epi32(is_upper ? _mm256_extracti128_si256(n->number[h], 1)
+                                                         : _mm256_castsi256_si128(n->number[h]));
+        const __m256i state = _mm256_cvtepu16_epi32(is_upper ? _mm256_extracti128_si256(n->state[h], 1)
+                                                             : _mm256_castsi256_si128(n->state[h]));
+        const __m256i x = _mm256_add_epi32(m, _mm256_permutevar8x32_epi32(add, state));
+        const __m256i log = _mm256_srli_epi32(_mm256_castps_si256(_mm256_cvtepi32_ps(x)), 23);
+        const __m256i long_length = _mm256_add_epi32(_mm256_add_epi32(log, log),
+                                                     _mm256_permutevar8x32_epi32(length, state));
+        /* (1,2,3) of less than 4: "1" and two bits. */
+        const __m256i is_short = _mm256_and_si256(_mm256_cmpeq_epi32(state, _mm256_set1_epi32(2)),
+                                                  _mm256_cmpgt_epi32(_mm256_set1_epi32(4), m));
+        const __m256i there = _mm256_cmpgt_epi32(_mm256_set1_epi32(n_blocks - first), lane);
+        const __m256i bits = _mm256_and_si256(
+            _mm256_add_epi32(x, _mm256_and_si256(is_short, _mm256_set1_epi32(4))), there);
+        const __m256i bit_length = _mm256_and_si256(
+            _mm256_blendv_epi8(long_length, _mm256_set1_epi32(3), is_short), there);
+        _mm256_storeu_si256((__m256i *)(words->bits + words->n), _mm256_cvtepu32_epi64(_mm256_castsi256_si128(bits)));
+        _mm256_storeu_si256((__m256i *)(words->bits + words->n + 4),
+                            _mm256_cvtepu32_epi64(_mm256_extracti128_si256(bits, 1)));
+        const __m128i pairs = _mm_packs_epi32(_mm256_castsi256_si128(bit_length),
+                                              _mm256_extracti128_si256(bit_length, 1));
+        _mm_storel_epi64((__m128i *)(words->length + words->n), _mm_packus_epi16(pairs, pairs));
     }
-    fill_up(words);
 }
 
 PNV_INLINE void add_dc(PnvWords *words, const Tables *t, const int16_t *dc, int n_blocks)
 {
+    const DcNumbers n = dc_numbers(t, dc);
     Symbols s;
 
-    if (!dc_symbols(&s, t, dc, n_blocks) || !add_symbols(words, t, &s))
-        add_dc_singly(words, dc, n_blocks);
+    if (!dc_symbols(&s, t, &n, n_blocks) || !add_symbols(words, t, &s))
+        add_dc_wide(words, &n, n_blocks);
 }
 
 size_t pnv_entropy_write_avx2(uint8_t *dst, size_t capacity, const int16_t *level, int n_blocks)
