@@ -26,7 +26,7 @@ void *pnv_pages_alloc(size_t bytes)
     const size_t n_huge = bytes / HUGE_PAGE;
     void *memory;
 
-    if (posix_memalign(&memory, n_huge ? HUGE_PAGE : PAGE, bytes))
+    if (bytes > PTRDIFF_MAX || posix_memalign(&memory, n_huge ? HUGE_PAGE : PAGE, bytes))
         return NULL;
 #ifdef MADV_HUGEPAGE
     if (n_huge)

@@ -344,7 +344,10 @@ static void downstream_says(GstFlowReturn say, guint depth)
     fail_unless(flow == say, "%s after %u frames instead of %s", gst_flow_get_name(flow), n, gst_flow_get_name(say));
     /* 2 taken, 1 refused, then one more finds out, with as many in flight as there may be. */
     fail_unless(n >= 4 && n <= 4 + MAX(depth, 1), "%u", n);
-    fail_unless_equals_uint64(get_stat(h->element, "frames"), 3);
+    /* What was in flight is dropped, but where downstream may come back, it tries again once that was told. */
+    const guint64 frames = get_stat(h->element, "frames");
+    const gboolean may_come_back = say == GST_FLOW_NOT_LINKED || say == GST_FLOW_FLUSHING;
+    fail_unless(frames >= 3 && frames <= 3 + (may_come_back ? MAX(depth, 1) : 0), "%" G_GUINT64_FORMAT, frames);
     fail_unless(pop_message(h, GST_MESSAGE_ERROR) == NULL);
     fail_unless(pop_message(h, GST_MESSAGE_QOS) == NULL);
 
