@@ -19,13 +19,16 @@ typedef struct PnvCodebook {
 #define PNV_CODEBOOK_DC_FIRST {0, 5, 6}
 /** By |previous DC difference|, 3 and more alike. */
 #define PNV_CODEBOOKS_DC {{0, 0, 1}, {0, 1, 2}, {1, 2, 3}, {0, 3, 4}}
-/** By the previous run, 15 and more alike. */
-#define PNV_CODEBOOKS_RUN                                                                                              \
-    {{2, 0, 1}, {2, 0, 1}, {1, 0, 1}, {1, 0, 1}, {0, 0, 1}, {1, 1, 2}, {1, 1, 2}, {1, 1, 2},                           \
-     {1, 1, 2}, {0, 1, 2}, {0, 1, 2}, {0, 1, 2}, {0, 1, 2}, {0, 1, 2}, {0, 1, 2}, {0, 2, 3}}
+/** By the previous run, 15 and more alike: B(last, rice, exp) of each. */
+#define PNV_EACH_CODEBOOK_RUN(B)                                                                                       \
+    B(2, 0, 1), B(2, 0, 1), B(1, 0, 1), B(1, 0, 1), B(0, 0, 1), B(1, 1, 2), B(1, 1, 2), B(1, 1, 2),                    \
+    B(1, 1, 2), B(0, 1, 2), B(0, 1, 2), B(0, 1, 2), B(0, 1, 2), B(0, 1, 2), B(0, 1, 2), B(0, 2, 3)
 /** By the previous |level| - 1, 8 and more alike. */
-#define PNV_CODEBOOKS_LEVEL                                                                                            \
-    {{2, 0, 2}, {1, 0, 1}, {2, 0, 1}, {0, 0, 1}, {0, 1, 2}, {0, 1, 2}, {0, 1, 2}, {0, 1, 2}, {0, 2, 3}}
+#define PNV_EACH_CODEBOOK_LEVEL(B)                                                                                     \
+    B(2, 0, 2), B(1, 0, 1), B(2, 0, 1), B(0, 0, 1), B(0, 1, 2), B(0, 1, 2), B(0, 1, 2), B(0, 1, 2), B(0, 2, 3)
+#define PNV_CODEBOOK(last, rice, exp) {last, rice, exp}
+#define PNV_CODEBOOKS_RUN {PNV_EACH_CODEBOOK_RUN(PNV_CODEBOOK)}
+#define PNV_CODEBOOKS_LEVEL {PNV_EACH_CODEBOOK_LEVEL(PNV_CODEBOOK)}
 
 enum {
     PNV_DC_STATES = 4, PNV_RUN_STATES = 16, PNV_LEVEL_STATES = 9,

@@ -11,6 +11,35 @@ static const PnvCodebook dc_books[PNV_DC_STATES] = PNV_CODEBOOKS_DC;
 static const PnvCodebook run_books[PNV_RUN_STATES] = PNV_CODEBOOKS_RUN;
 static const PnvCodebook level_books[PNV_LEVEL_STATES] = PNV_CODEBOOKS_LEVEL;
 
+/*
+ * Small numbers by table, made of pnv_code()'s formulas for constants: whether a number passes the escape of its
+ * codebook changes from one to the next, and a branch on it is as often foretold wrong.
+ */
+enum { N_SMALL = 16 };
+typedef struct SmallCode {
+    uint8_t bits, length;
+} SmallCode;
+
+#define LOG2(x) ((x) >= 16 ? 4 : (x) >= 8 ? 3 : (x) >= 4 ? 2 : (x) >= 2)
+#define ESCAPE(last, rice) (((last) + 1) << (rice))
+#define LARGE(last, rice, exp, n) ((n) - ESCAPE(last, rice) + (1 << (exp)))
+#define SMALL(last, rice, exp, n)                                                                                      \
+    {(n) < ESCAPE(last, rice) ? 1 << (rice) | ((n) & ((1 << (rice)) - 1)) : LARGE(last, rice, exp, n),                 \
+     (n) < ESCAPE(last, rice) ? ((n) >> (rice)) + 1 + (rice)                                                           \
+                              : (last) + 2 + 2 * LOG2(LARGE(last, rice, exp, n)) - (exp)}
+#define FOUR(last, rice, exp, n)                                                                                       \
+    SMALL(last, rice, exp, n), SMALL(last, rice, exp, (n) + 1), SMALL(last, rice, exp, (n) + 2),                       \
+        SMALL(last, rice, exp, (n) + 3)
+#define BOOK(last, rice, exp)                                                                                          \
+    {FOUR(last, rice, exp, 0), FOUR(last, rice, exp, 4), FOUR(last, rice, exp, 8), FOUR(last, rice, exp, 12)}
+static const SmallCode small_runs[PNV_RUN_STATES][N_SMALL] = {PNV_EACH_CODEBOOK_RUN(BOOK)};
+static const SmallCode small_levels[PNV_LEVEL_STATES][N_SMALL] = {PNV_EACH_CODEBOOK_LEVEL(BOOK)};
+
+static inline PnvCode find_code(const SmallCode small[N_SMALL], PnvCodebook book, uint32_t n)
+{
+    return n < N_SMALL ? (PnvCode){small[n].bits, small[n].length} : pnv_code(book, n);
+}
+
 static inline int min_int(int a, int b)
 {
     return a < b ? a : b;
@@ -50,9 +79,11 @@ static inline void code_ac(PnvBits *s, int counting, const int16_t *level, int n
 
     for (int i = next_nonzero(level, 0, n); i < n; i = next_nonzero(level, start, n)) {
         const int run = i - start, magnitude = abs(level[i]) - 1;
-        const PnvCode code = pnv_code(level_books[min_int(previous_level, PNV_LEVEL_STATES - 1)], (uint32_t)magnitude);
+        const int run_state = min_int(previous_run, PNV_RUN_STATES - 1);
+        const int level_state = min_int(previous_level, PNV_LEVEL_STATES - 1);
+        const PnvCode code = find_code(small_levels[level_state], level_books[level_state], (uint32_t)magnitude);
 
-        pnv_bits_put(s, counting, pnv_code(run_books[min_int(previous_run, PNV_RUN_STATES - 1)], (uint32_t)run));
+        pnv_bits_put(s, counting, find_code(small_runs[run_state], run_books[run_state], (uint32_t)run));
         pnv_bits_put(s, counting, (PnvCode){code.bits << 1 | (level[i] < 0), code.length + 1});
         previous_run = run;
         previous_level = magnitude;
