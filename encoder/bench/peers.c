@@ -137,18 +137,32 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* What ffmpeg takes to start and to read all frames. */
+static int time_overhead(Session *s)
+{
+    PnvBenchPeer nothing = {0};
+
+    s->overhead = 0;
+    if (run_peer(&nothing, s, "rawvideo", 0))
+        return -1;
+    s->overhead = nothing.cpu_ms * s->content->n;
+    return 0;
+}
+
 /* The machine's speed moves while a peer runs for seconds: what counts is the ratio to our time just before. */
-static void time_in_turn(PnvBenchPeer *peer, const Session *s, const char *encoder)
+static void time_in_turn(PnvBenchPeer *peer, Session *s, const char *encoder)
 {
     double ms[TURNS], ratio[TURNS];
     char unread[PNV_ERROR_BYTES];
     PnvBenchTime ours;
 
     for (int i = 0; i < TURNS && !peer->missing[0]; i++) {
+        sync(); /* what the peer before wrote takes its time on its way to the disk */
         if (pnv_bench_time(&ours, s->content, s->params, ROUNDS, unread)) {
             snprintf(peer->missing, sizeof peer->missing, "a frame of ours failed beside it");
             return;
         }
+        time_overhead(s);
         run_peer(peer, s, encoder, peer->quantizer);
         ms[i] = peer->cpu_ms;
         ratio[i] = peer->cpu_ms / ours.cpu_median;
@@ -189,12 +203,10 @@ void pnv_bench_peers(PnvBenchPeer peers[PNV_BENCH_PEERS], const PnvBenchContent 
     snprintf(s.out, sizeof s.out, "%s/out.mov", s.folder);
     snprintf(s.size, sizeof s.size, "%dx%d", params->width, params->height);
     snprintf(s.profile, sizeof s.profile, "%d", (int)params->profile - (int)PNV_PROFILE_PROXY);
-    PnvBenchPeer nothing = {0};
-    if (write_frames(&s) || run_peer(&nothing, &s, "rawvideo", 0)) {
+    if (write_frames(&s) || time_overhead(&s)) {
         for (int i = 0; i < PNV_BENCH_PEERS; i++)
             snprintf(peers[i].missing, sizeof peers[i].missing, "ffmpeg cannot be run here; install it");
     } else {
-        s.overhead = nothing.cpu_ms * c->n;
         run_at_equal_bytes(&peers[0], &s, bytes);
         time_in_turn(&peers[0], &s, "prores_ks");
         time_in_turn(&peers[1], &s, "prores_ks");
