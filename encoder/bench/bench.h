@@ -109,8 +109,8 @@ typedef struct PnvBenchPeer {
 enum { PNV_BENCH_PEERS = 3 }; /* prores_ks at a fixed quantizer, prores_ks, prores_aw */
 
 /**
- * Start ffmpeg for each peer, one thread, on the content's frames, in turn with our encoder. The fixed quantizer is the one whose frames come
- * nearest to bytes.
+ * Start ffmpeg for each peer, one thread, on the content's frames, in turn with our encoder. The fixed quantizer is the
+ * one whose frames come nearest to bytes.
  */
 void pnv_bench_peers(PnvBenchPeer peers[PNV_BENCH_PEERS], const PnvBenchContent *c, const PnvParams *params,
                      double bytes);
