@@ -125,6 +125,9 @@ int pnv_bench_plot(const char *path, const PnvBenchContent *c, const PnvParams *
  */
 void pnv_bench_kernels(int rounds, int json);
 
+/** Sorts n values, the least first, and returns the one in their middle. */
+double pnv_bench_median(double *value, int n);
+
 double pnv_bench_cpu_ms(void);
 double pnv_bench_wall_ms(void);
 

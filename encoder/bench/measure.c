@@ -34,6 +34,12 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+double pnv_bench_median(double *value, int n)
+{
+    qsort(value, (size_t)n, sizeof *value, ascending);
+    return value[n / 2];
+}
+
 /* All frames once, in flight as the parameters allow. Returns the coded bytes, or -1. */
 static double code_all(PnvEncoder *enc, const PnvBenchContent *c, int *quantizer)
 {
@@ -80,9 +86,8 @@ int pnv_bench_time(PnvBenchTime *t, const PnvBenchContent *c, const PnvParams *p
         return -1;
     }
     pnv_close(&enc);
-    qsort(cpu, (size_t)rounds, sizeof *cpu, ascending);
-    qsort(wall, (size_t)rounds, sizeof *wall, ascending);
-    *t = (PnvBenchTime){cpu[0], cpu[rounds / 2], wall[0], wall[rounds / 2], bytes / c->n, quantizer};
+    const double cpu_median = pnv_bench_median(cpu, rounds), wall_median = pnv_bench_median(wall, rounds);
+    *t = (PnvBenchTime){cpu[0], cpu_median, wall[0], wall_median, bytes / c->n, quantizer};
     return 0;
 }
 

@@ -131,12 +131,6 @@ static void run_at_equal_bytes(PnvBenchPeer *peer, const Session *s, double byte
         snprintf(peer->missing, sizeof peer->missing, "-qscale:v does not change the bytes of prores_ks here");
 }
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* What ffmpeg takes to start and to read all frames. */
 static int time_overhead(Session *s)
 {
@@ -169,10 +163,8 @@ static void time_in_turn(PnvBenchPeer *peer, Session *s, const char *encoder)
     }
     if (peer->missing[0])
         return;
-    qsort(ms, TURNS, sizeof *ms, ascending);
-    qsort(ratio, TURNS, sizeof *ratio, ascending);
-    peer->cpu_ms = ms[TURNS / 2];
-    peer->ratio = ratio[TURNS / 2];
+    peer->cpu_ms = pnv_bench_median(ms, TURNS);
+    peer->ratio = pnv_bench_median(ratio, TURNS);
 }
 
 static int write_frames(const Session *s)

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "plane.h"
 #include "x86.h"
 
 /**
@@ -20,6 +21,14 @@
 PNV_INLINE ptrdiff_t pnv_ahead(ptrdiff_t begin, ptrdiff_t end, ptrdiff_t row_bytes, ptrdiff_t stride)
 {
     return end < row_bytes ? end - begin : 16 * stride - begin;
+}
+
+/** The same for columns x0 .. x0 + n - 1 of a plane whose samples lie side by side. */
+PNV_INLINE ptrdiff_t pnv_ahead_of_columns(const PnvPlane *plane, int x0, int n)
+{
+    const int bytes = plane->depth == 8 ? 1 : 2;
+
+    return pnv_ahead(x0 * bytes, (x0 + n) * bytes, plane->width * bytes, plane->stride);
 }
 
 /**

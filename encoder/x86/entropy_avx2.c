@@ -414,6 +414,14 @@ PNV_INLINE __m256i join(const Tables *t, __m256i bits, __m256i length)
         _mm256_srli_epi64(bits32, 32));
 }
 
+/** Lengths of eight words, in 32-bit lanes. */
+PNV_INLINE void store_lengths(PnvWords *words, __m256i length)
+{
+    const __m128i pairs = _mm_packs_epi32(_mm256_castsi256_si128(length), _mm256_extracti128_si256(length, 1));
+
+    _mm_storel_epi64((__m128i *)(words->length + words->n), _mm_packus_epi16(pairs, pairs));
+}
+
 /** Four symbols a word. 0 where they do not fit. */
 PNV_INLINE int add_symbols(PnvWords *words, const Tables *t, const Symbols *s)
 {
@@ -427,8 +435,7 @@ PNV_INLINE int add_symbols(PnvWords *words, const Tables *t, const Symbols *s)
     const __m256i b = join(t, s->bits[1], _mm256_unpackhi_epi8(s->length, zero));
     _mm256_storeu_si256((__m256i *)(words->bits + words->n), _mm256_permute2x128_si256(a, b, 0x20));
     _mm256_storeu_si256((__m256i *)(words->bits + words->n + 4), _mm256_permute2x128_si256(a, b, 0x31));
-    const __m128i pairs = _mm_packs_epi32(_mm256_castsi256_si128(length), _mm256_extracti128_si256(length, 1));
-    _mm_storel_epi64((__m128i *)(words->length + words->n), _mm_packus_epi16(pairs, pairs));
+    store_lengths(words, length);
     words->n += LANES / 4;
     return 1;
 }
@@ -495,14 +502,10 @@ static __attribute__((noinline)) void add_dc_wide(PnvWords *words, const DcNumbe
         const __m256i there = _mm256_cmpgt_epi32(_mm256_set1_epi32(n_blocks - first), lane);
         const __m256i bits = _mm256_and_si256(
             _mm256_add_epi32(x, _mm256_and_si256(is_short, _mm256_set1_epi32(4))), there);
-        const __m256i bit_length = _mm256_and_si256(
-            _mm256_blendv_epi8(long_length, _mm256_set1_epi32(3), is_short), there);
         _mm256_storeu_si256((__m256i *)(words->bits + words->n), _mm256_cvtepu32_epi64(_mm256_castsi256_si128(bits)));
         _mm256_storeu_si256((__m256i *)(words->bits + words->n + 4),
                             _mm256_cvtepu32_epi64(_mm256_extracti128_si256(bits, 1)));
-        const __m128i pairs = _mm_packs_epi32(_mm256_castsi256_si128(bit_length),
-                                              _mm256_extracti128_si256(bit_length, 1));
-        _mm_storel_epi64((__m128i *)(words->length + words->n), _mm_packus_epi16(pairs, pairs));
+        store_lengths(words, _mm256_and_si256(_mm256_blendv_epi8(long_length, _mm256_set1_epi32(3), is_short), there));
     }
 }
 

@@ -83,7 +83,7 @@ void pnv_fetch_avx2(int16_t *dst, const PnvPlane *plane, int x0, int y0, int wid
             memcpy(dst + y * PNV_FETCH_STRIDE, samples + y * PNV_FETCH_STRIDE, (size_t)width * sizeof *dst);
         return;
     }
-    const ptrdiff_t ahead = pnv_ahead(x0 * bytes, (x0 + n_cols) * bytes, plane->width * bytes, plane->stride);
+    const ptrdiff_t ahead = pnv_ahead_of_columns(plane, x0, n_cols);
     for (int y = 0; y < 16; y++, dst += PNV_FETCH_STRIDE) {
         const int row_y = y0 + y < last_row ? y0 + y : last_row;
         const uint8_t *row = plane->data + row_y * plane->stride + (ptrdiff_t)x0 * bytes;

@@ -292,8 +292,8 @@ void pnv_forward_avx2(int16_t *level, const PnvPlane *plane, int x0, int y0, Pnv
         samples_unit(level, samples, PNV_FETCH_STRIDE, order, n_mb, scan, quant);
         return;
     }
-    Source s = {.depth = plane->depth, .is_luma = order == PNV_BLOCKS_LUMA};
-    s.ahead = pnv_ahead(x0 * bytes, (x0 + width) * bytes, plane->width * bytes, plane->stride);
+    Source s = {.ahead = pnv_ahead_of_columns(plane, x0, width), .depth = plane->depth,
+                .is_luma = order == PNV_BLOCKS_LUMA};
     for (int y = 0; y < 16; y++) {
         const int row = y0 + y < last_row ? y0 + y : last_row;
         s.row[y] = plane->data + row * plane->stride + (ptrdiff_t)x0 * bytes;

@@ -294,9 +294,7 @@ void pnv_forward_avx512(int16_t *level, const PnvPlane *plane, int x0, int y0, P
     }
     uint8_t any[64];
     Output o = {.coef = level, .scan_of = pnv_scan_inverse(any, scan), .quant = quant};
-    Source s = {.depth = plane->depth};
-
-    s.ahead = pnv_ahead(x0 * bytes, (x0 + n_columns) * bytes, plane->width * bytes, plane->stride);
+    Source s = {.ahead = pnv_ahead_of_columns(plane, x0, n_columns), .depth = plane->depth};
     for (int y = 0; y < 16; y++) {
         const int row = y0 + y < last_row ? y0 + y : last_row;
         s.row[y] = plane->data + row * plane->stride + (ptrdiff_t)x0 * bytes;
