@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "optimal.h"
 #include "tables.h"
@@ -37,7 +38,17 @@ PnvQuantStep pnv_quant_step(int d)
 void pnv_quant_set(PnvQuant *quant, int i, PnvQuantStep s)
 {
     assert(s.bias >= 1 && s.zone_bias >= 1);
+    if (i == 0) { /* DC has no dead zone, and is no small neighbour */
+        s.zone_bias = s.bias;
+        s.small = 0;
+        memset(s.threshold, 0, sizeof s.threshold);
+    }
     quant->step[i] = s;
+    quant->zone[i] = (PnvQuantZone){0};
+    for (int n = 0; n < 5; n++) {
+        quant->zone[i].low[n] = (uint8_t)(s.threshold[n] & 0xff);
+        quant->zone[i].high[n] = (uint8_t)(s.threshold[n] >> 8);
+    }
     quant->twice[i] = (PnvQuantTwice){
         .recip = s.recip * 0x10001u,
         .shift = s.shift * 0x10001u,
@@ -71,22 +82,19 @@ enum { MAX_BLOCKS = 32 };
 
 void pnv_quant_dead_zone_c(int16_t *level, const int16_t *coef, int n_blocks, const PnvQuant *quant)
 {
-    /* Whether AC coefficient i is small is at small[i + 2]; two neighbours stand on either side. */
-    uint8_t small[63 * MAX_BLOCKS + 4] = {0};
-    const int n = 63 * n_blocks;
+    /* Whether coefficient i is small is at small[i + 2]; two neighbours stand on either side. */
+    uint8_t small[64 * MAX_BLOCKS + 4] = {0};
+    const int n = 64 * n_blocks;
 
     assert(n_blocks <= MAX_BLOCKS);
-    quantize_row(level, coef, n_blocks, &quant->step[0]);
-    level += n_blocks;
-    coef += n_blocks;
-    for (int i = 0; i < 63; i++) {
-        const int edge = quant->step[i + 1].small;
+    for (int i = 0; i < 64; i++) {
+        const int edge = quant->step[i].small;
         for (int b = i * n_blocks; b < (i + 1) * n_blocks; b++)
             small[b + 2] = abs(coef[b]) < edge;
     }
     small[n + 2] = small[n + 3] = 1;
-    for (int i = 0; i < 63; i++) {
-        const PnvQuantStep s = quant->step[i + 1];
+    for (int i = 0; i < 64; i++) {
+        const PnvQuantStep s = quant->step[i];
         for (int b = i * n_blocks; b < (i + 1) * n_blocks; b++) {
             const int count = small[b] + small[b + 1] + small[b + 3] + small[b + 4];
             level[b] = abs(coef[b]) < s.threshold[count] ? 0 : pnv_quant_level(coef[b], s.zone_bias, &s);

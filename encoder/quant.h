@@ -34,10 +34,16 @@ typedef struct PnvQuantTwice {
     uint32_t recip, shift, bias, zone_bias, small;
 } PnvQuantTwice;
 
+/** Of a step, the thresholds as bytes, which vectors look up: the number of small neighbours is the index. */
+typedef struct PnvQuantZone {
+    uint8_t low[8], high[8];
+} PnvQuantZone;
+
 /** The 64 steps of a matrix at one quantizer, in scan order; entry 0 is DC. */
 typedef struct PnvQuant {
     PnvQuantStep step[64];
-    PnvQuantTwice twice[64]; /**< The same. */
+    PnvQuantZone zone[64];   /**< The same, */
+    PnvQuantTwice twice[64]; /**< and the same. */
     uint32_t padding[16];    /**< Variants may read so far behind the last step, whatever is there. */
 } PnvQuant;
 
@@ -50,7 +56,7 @@ PNV_SHARED int16_t pnv_quant_level(int c, int bias, const PnvQuantStep *s)
     return (int16_t)(c < 0 ? -level : level);
 }
 
-/** Set the step of scan position i. */
+/** Set the step of scan position i. That of DC is set without a dead zone. */
 void pnv_quant_set(PnvQuant *quant, int i, PnvQuantStep step);
 
 PnvQuantStep pnv_quant_step(int d);

@@ -65,124 +65,163 @@ PNV_INLINE void store_row(int16_t *at, __m128i v, int n_blocks)
         memcpy(at, &two, sizeof two);
 }
 
-/** A vector of coefficients. left: how many there are from at on; it may end after one of two rows. */
-PNV_INLINE __m256i load_vector(const int16_t *at, int n_blocks, int left)
+/** A vector of coefficients. */
+PNV_INLINE __m256i load_vector(const int16_t *at, int n_blocks)
 {
     if (n_blocks > 8)
         return _mm256_loadu_si256((const __m256i *)at);
-    const __m128i first = load_row(at, n_blocks);
-    return left > n_blocks ? _mm256_set_m128i(load_row(at + n_blocks, n_blocks), first) : _mm256_zextsi128_si256(first);
+    return _mm256_set_m128i(load_row(at + n_blocks, n_blocks), load_row(at, n_blocks));
 }
 
-PNV_INLINE void store_vector(int16_t *at, __m256i v, int n_blocks, int left)
+PNV_INLINE void store_vector(int16_t *at, __m256i v, int n_blocks)
 {
     if (n_blocks > 8) {
         _mm256_storeu_si256((__m256i *)at, v);
         return;
     }
     store_row(at, _mm256_castsi256_si128(v), n_blocks);
-    if (left > n_blocks)
-        store_row(at + n_blocks, _mm256_extracti128_si256(v, 1), n_blocks);
+    store_row(at + n_blocks, _mm256_extracti128_si256(v, 1), n_blocks);
 }
 
-/** Rows 0..end - 1 to nearest; the last vector may have one row of two. */
-PNV_INLINE void nearest_rows(int16_t *level, const int16_t *coef, int n_blocks, const PnvQuant *quant, int end)
+PNV_INLINE void nearest_rows(int16_t *level, const int16_t *coef, int n_blocks, const PnvQuant *quant)
 {
-    const int two_rows = n_blocks <= 8, n = end * n_blocks;
+    const int two_rows = n_blocks <= 8, n = 64 * n_blocks;
 
     for (int i = 0; i < n; i += per_vector(n_blocks)) {
         const PnvQuantTwice *s = &quant->twice[i / n_blocks];
-        const __m256i c = load_vector(coef + i, n_blocks, n - i);
+        const __m256i c = load_vector(coef + i, n_blocks);
         const __m256i m = divide(_mm256_abs_epi16(c), of_rows(&s->bias, two_rows), s, two_rows);
-        store_vector(level + i, _mm256_sign_epi16(m, c), n_blocks, n - i);
+        store_vector(level + i, _mm256_sign_epi16(m, c), n_blocks);
     }
 }
 
 void pnv_quant_avx2(int16_t *level, const int16_t *coef, int n_blocks, const PnvQuant *quant)
 {
     if (n_blocks == 32)
-        nearest_rows(level, coef, 32, quant, 64);
+        nearest_rows(level, coef, 32, quant);
     else if (n_blocks == 16)
-        nearest_rows(level, coef, 16, quant, 64);
+        nearest_rows(level, coef, 16, quant);
     else if (n_blocks == 8)
-        nearest_rows(level, coef, 8, quant, 64);
+        nearest_rows(level, coef, 8, quant);
     else if (n_blocks == 4)
-        nearest_rows(level, coef, 4, quant, 64);
+        nearest_rows(level, coef, 4, quant);
     else if (n_blocks == 2)
-        nearest_rows(level, coef, 2, quant, 64);
+        nearest_rows(level, coef, 2, quant);
     else
         pnv_quant_c(level, coef, n_blocks, quant);
 }
 
-/** Whether AC coefficients are small, 0xff or 0; that of coefficient 0 is at 2. Behind them is room for a vector. */
+/**
+ * Whether coefficients are small, 1 or 0, in coding order; that of coefficient 0 is at 2. Behind them is room for a
+ * vector, which is read at the end of a unit.
+ */
 typedef struct SmallBytes {
-    uint8_t byte[2 + 63 * PNV_MAX_BLOCKS + 2 + LANES];
+    uint8_t byte[2 + 64 * PNV_MAX_BLOCKS + 2 + 2 * LANES];
 } SmallBytes;
 
-/** Bytes of the coefficients of a vector. */
-PNV_INLINE __m128i load_bytes(const uint8_t *at, int n_blocks)
+/** Bytes of the coefficients of two vectors. */
+PNV_INLINE __m256i load_bytes(const uint8_t *at, int n_blocks)
 {
     if (n_blocks >= 8)
-        return _mm_loadu_si128((const __m128i *)at);
-    return _mm_unpacklo_epi64(_mm_loadl_epi64((const __m128i *)at), _mm_loadl_epi64((const __m128i *)(at + n_blocks)));
+        return _mm256_loadu_si256((const __m256i *)at);
+    __m128i rows[4];
+    for (int r = 0; r < 4; r++)
+        rows[r] = _mm_loadl_epi64((const __m128i *)(at + r * n_blocks));
+    return _mm256_set_m128i(_mm_unpacklo_epi64(rows[2], rows[3]), _mm_unpacklo_epi64(rows[0], rows[1]));
+}
+
+/** What is stored behind a narrow row is replaced by the next one. */
+PNV_INLINE void store_bytes(uint8_t *at, __m256i v, int n_blocks)
+{
+    const __m128i half[2] = {_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1)};
+
+    if (n_blocks >= 8) {
+        _mm256_storeu_si256((__m256i *)at, v);
+        return;
+    }
+    for (int r = 0; r < 4; r += 2) {
+        _mm_storel_epi64((__m128i *)(at + r * n_blocks), half[r / 2]);
+        _mm_storel_epi64((__m128i *)(at + (r + 1) * n_blocks), _mm_unpackhi_epi64(half[r / 2], half[r / 2]));
+    }
+}
+
+/** Bytes of a table for each row of a vector of 16 coefficients; zone: their low or their high ones. */
+PNV_INLINE __m128i zone_of_vector(const uint8_t *zone, int two_rows)
+{
+    const __m128i first = _mm_loadl_epi64((const __m128i *)zone);
+
+    return two_rows ? _mm_unpacklo_epi64(first, _mm_loadl_epi64((const __m128i *)(zone + sizeof(PnvQuantZone)))) : first;
+}
+
+/** Of two vectors. */
+PNV_INLINE __m256i zones(const uint8_t *zone, int n_blocks)
+{
+    const int two_rows = n_blocks <= 8;
+    const __m128i first = zone_of_vector(zone, two_rows);
+
+    if (n_blocks == 32)
+        return _mm256_broadcastsi128_si256(first);
+    return _mm256_set_m128i(zone_of_vector(zone + (two_rows ? 2 : 1) * sizeof(PnvQuantZone), two_rows), first);
+}
+
+PNV_INLINE void find_small(SmallBytes *small, const int16_t *coef, int n_blocks, const PnvQuant *quant)
+{
+    const int n = 64 * n_blocks, two_rows = n_blocks <= 8, step = per_vector(n_blocks);
+
+    memset(small->byte, 0, 2);
+    for (int i = 0; i < n; i += 2 * step) {
+        __m256i v[2];
+        for (int k = 0; k < 2; k++) { /* what the edge is above of, not zero */
+            const __m256i edge = of_rows(&quant->twice[(i + k * step) / n_blocks].small, two_rows);
+            v[k] = _mm256_subs_epu16(edge, _mm256_abs_epi16(load_vector(coef + i + k * step, n_blocks)));
+        }
+        const __m256i bytes = _mm256_permute4x64_epi64(_mm256_packs_epi16(v[0], v[1]), 0xd8);
+        store_bytes(small->byte + 2 + i, _mm256_min_epu8(bytes, _mm256_set1_epi8(1)), n_blocks);
+    }
+    memset(small->byte + 2 + n, 1, 2);
 }
 
 PNV_INLINE void dead_zone_rows(int16_t *level, const int16_t *coef, int n_blocks, const PnvQuant *quant)
 {
-    const int n = 63 * n_blocks, two_rows = n_blocks <= 8;
+    const int n = 64 * n_blocks, two_rows = n_blocks <= 8, step = per_vector(n_blocks);
+    const __m256i second_row = _mm256_broadcastsi128_si256(_mm_set_epi64x(two_rows ? 0x0808080808080808 : 0, 0));
     SmallBytes small;
 
-    memset(small.byte, 0, 2);
-    for (int i = 0; i < n; i += per_vector(n_blocks)) {
-        const __m256i edge = of_rows(&quant->twice[1 + i / n_blocks].small, two_rows);
-        const __m256i magnitude = _mm256_abs_epi16(load_vector(coef + i, n_blocks, n - i));
-        /* Unsigned: the larger one is not the magnitude, or both are equal. */
-        const __m256i is_large = _mm256_cmpeq_epi16(_mm256_max_epu16(magnitude, edge), magnitude);
-        const __m128i bytes = _mm_packs_epi16(_mm256_castsi256_si128(is_large), _mm256_extracti128_si256(is_large, 1));
-        const __m128i is_small = _mm_xor_si128(bytes, _mm_set1_epi8(-1));
-        _mm_storeu_si128((__m128i *)(small.byte + 2 + i), is_small);
-        if (n_blocks < 8) /* what lies behind a row is stored later */
-            _mm_storel_epi64((__m128i *)(small.byte + 2 + i + n_blocks), _mm_unpackhi_epi64(is_small, is_small));
-    }
-    memset(small.byte + 2 + n, 0xff, 2 + LANES); /* 2 count; the others are read with them where a unit ends */
-    for (int i = 0; i < n; i += per_vector(n_blocks)) {
-        const PnvQuantTwice *s = &quant->twice[1 + i / n_blocks];
-        const PnvQuantStep *step = &quant->step[1 + i / n_blocks];
+    find_small(&small, coef, n_blocks, quant);
+    for (int i = 0; i < n; i += 2 * step) {
+        const int row[2] = {i / n_blocks, (i + step) / n_blocks};
         const uint8_t *at = small.byte + 2 + i;
-        const __m128i before = _mm_add_epi8(load_bytes(at - 2, n_blocks), load_bytes(at - 1, n_blocks));
-        const __m128i behind = _mm_add_epi8(load_bytes(at + 1, n_blocks), load_bytes(at + 2, n_blocks));
-        const __m256i count = _mm256_cvtepi8_epi16(_mm_add_epi8(before, behind)); /* negative */
-        /* Threshold number count of the row: its two bytes. */
-        const __m256i index = _mm256_sub_epi16(_mm256_set1_epi16(0x100),
-                                               _mm256_mullo_epi16(count, _mm256_set1_epi16(0x202)));
-        const __m128i t0 = _mm_loadu_si128((const __m128i *)step[0].threshold);
-        const __m128i t1 = two_rows ? _mm_loadu_si128((const __m128i *)step[1].threshold) : t0;
-        const __m256i least = _mm256_shuffle_epi8(_mm256_set_m128i(t1, t0), index);
-        const __m256i c = load_vector(coef + i, n_blocks, n - i), magnitude = _mm256_abs_epi16(c);
-        const __m256i keep = _mm256_cmpeq_epi16(_mm256_max_epu16(magnitude, least), magnitude);
-        const __m256i m = divide(magnitude, of_rows(&s->zone_bias, two_rows), s, two_rows);
-        store_vector(level + i, _mm256_sign_epi16(_mm256_and_si256(m, keep), c), n_blocks, n - i);
+        const __m256i before = _mm256_add_epi8(load_bytes(at - 2, n_blocks), load_bytes(at - 1, n_blocks));
+        const __m256i behind = _mm256_add_epi8(load_bytes(at + 1, n_blocks), load_bytes(at + 2, n_blocks));
+        const __m256i index = _mm256_or_si256(_mm256_add_epi8(before, behind), second_row);
+        const __m256i low = _mm256_shuffle_epi8(zones(quant->zone[row[0]].low, n_blocks), index);
+        const __m256i high = _mm256_shuffle_epi8(zones(quant->zone[row[0]].high, n_blocks), index);
+        const __m256i mixed[2] = {_mm256_unpacklo_epi8(low, high), _mm256_unpackhi_epi8(low, high)};
+        const __m256i least[2] = {_mm256_permute2x128_si256(mixed[0], mixed[1], 0x20),
+                                  _mm256_permute2x128_si256(mixed[0], mixed[1], 0x31)};
+        for (int k = 0; k < 2; k++) {
+            const PnvQuantTwice *s = &quant->twice[row[k]];
+            const __m256i c = load_vector(coef + i + k * step, n_blocks), magnitude = _mm256_abs_epi16(c);
+            /* Unsigned: the larger one is the magnitude, or both are equal. */
+            const __m256i keep = _mm256_cmpeq_epi16(_mm256_max_epu16(magnitude, least[k]), magnitude);
+            const __m256i m = divide(magnitude, of_rows(&s->zone_bias, two_rows), s, two_rows);
+            store_vector(level + i + k * step, _mm256_sign_epi16(_mm256_and_si256(m, keep), c), n_blocks);
+        }
     }
 }
 
 void pnv_quant_dead_zone_avx2(int16_t *level, const int16_t *coef, int n_blocks, const PnvQuant *quant)
 {
-    if (n_blocks == 32) {
-        nearest_rows(level, coef, 32, quant, 1);
-        dead_zone_rows(level + 32, coef + 32, 32, quant);
-    } else if (n_blocks == 16) {
-        nearest_rows(level, coef, 16, quant, 1);
-        dead_zone_rows(level + 16, coef + 16, 16, quant);
-    } else if (n_blocks == 8) {
-        nearest_rows(level, coef, 8, quant, 1);
-        dead_zone_rows(level + 8, coef + 8, 8, quant);
-    } else if (n_blocks == 4) {
-        nearest_rows(level, coef, 4, quant, 1);
-        dead_zone_rows(level + 4, coef + 4, 4, quant);
-    } else if (n_blocks == 2) {
-        nearest_rows(level, coef, 2, quant, 1);
-        dead_zone_rows(level + 2, coef + 2, 2, quant);
-    } else {
+    if (n_blocks == 32)
+        dead_zone_rows(level, coef, 32, quant);
+    else if (n_blocks == 16)
+        dead_zone_rows(level, coef, 16, quant);
+    else if (n_blocks == 8)
+        dead_zone_rows(level, coef, 8, quant);
+    else if (n_blocks == 4)
+        dead_zone_rows(level, coef, 4, quant);
+    else if (n_blocks == 2)
+        dead_zone_rows(level, coef, 2, quant);
+    else
         pnv_quant_dead_zone_c(level, coef, n_blocks, quant);
-    }
 }
