@@ -2,8 +2,9 @@
 /*
  * The CPU backend. A frame is a batch of bands, contiguous MB rows; a band's thread carries each slice through the
  * stages while it sits in the first-level cache, and appends it to the band's own memory. The thread that ends the last
- * band knows all sizes and lays the frame out in a packet: one copy of the coded bytes, none of the input. Bands of the
- * next frame start meanwhile.
+ * band knows all sizes, takes a packet and says where each band's slices go, and the bands are copied there by all
+ * threads: one copy of the coded bytes, none of the input. Bands of the next frame start meanwhile. One thread alone
+ * knows at each slice where it goes, and codes it there.
  *
  * Where a frame has a target or a maximum, it takes several rounds of jobs: the bands first make coefficients, keep
  * them and count their sizes; then rate.h says which slices to code at which quantizer, round by round, each ended by
@@ -24,13 +25,16 @@
 /* Bands of a frame for each thread: content is uneven, and a thread that is done early takes another band. */
 enum { BANDS_PER_THREAD = 4 };
 
-/* A band starts with room for 1/8 of its bound and doubles when a frame needs more: what frames really take. */
-enum { BAND_START_SHARE = 8 };
+/* Memory starts with room for 1/8 of the bound and doubles when a frame needs more: what frames really take. */
+enum { START_SHARE = 8 };
+
+static const char no_memory[] = "no memory to code a frame in";
 
 typedef struct Band {
     uint8_t *data; /* coded slices and alpha units, one after the other */
     size_t size, capacity;
     size_t alpha_bytes;
+    size_t place, table; /* of its slices and their sizes, bytes into the frame */
     uint32_t n_coded; /* slices, over all rounds */
     PnvRateHistogram all, sampled, part;
     size_t wanted_bytes; /* of the slices that the search asked for, alpha aside */
@@ -58,8 +62,10 @@ typedef struct Slot {
     Band *bands;   /* picture by picture */
     int16_t *coef; /* of all slices, in coding order; NULL at a plain constant quantizer */
     PnvRate rate;
+    int is_searched; /* rather than coded at the constant quantizer */
     PnvBatch batch;
     PnvPacket packet;
+    uint8_t *frame; /* the packet's bytes */
     const char *error;
 } Slot;
 
@@ -73,6 +79,7 @@ struct Cpu {
     PnvSpan *spans;  /* of the slices of any row */
     int n_slots;
     int n_bands;     /* of a frame, at most */
+    size_t room;     /* what a frame coded in its packet begins with: what the last one took, and a slice */
 };
 
 static int min_int(int a, int b)
@@ -96,11 +103,19 @@ static int bands_per_picture(const PnvPlan *plan, const PnvFraming *f)
     return min_int(rows, wanted);
 }
 
-static size_t row_bound(const PnvPlan *plan)
+/** What memory for one of n parts of a frame's slices starts with. */
+static size_t start_room(const PnvPlan *plan, int n)
 {
     const PnvGrid *grid = &plan->framing[0].picture[0].grid;
-    return pnv_slice_bound(plan->chroma, plan->params.alpha_bits, grid->mbs_per_slice) *
-           (size_t)grid->slices_per_row;
+    const size_t slice = pnv_slice_bound(plan->chroma, plan->params.alpha_bits, grid->mbs_per_slice);
+
+    return slice * (size_t)grid->slices_per_row * (size_t)(grid->height_mb / n / START_SHARE + 1);
+}
+
+/** Whether frames are coded where they stay, as far as a maximum lets them. */
+static int codes_in_packet(const PnvPlan *plan)
+{
+    return plan->params.threads == 1 && plan->params.rate_control != PNV_RATE_TARGET;
 }
 
 static const PnvFraming *framing_of(const Slot *slot)
@@ -121,6 +136,14 @@ typedef struct Walk {
     int column;     /* and in its row */
     int end_row;
 } Walk;
+
+/** Bands of the frame. */
+static int bands_of_frame(const Slot *slot)
+{
+    const PnvFraming *f = framing_of(slot);
+
+    return f->n_pictures * bands_per_picture(slot->cpu->plan, f);
+}
 
 static int picture_of_band(const Slot *slot, int band)
 {
@@ -189,6 +212,12 @@ static int walk_next(Walk *w)
     return w->job.mb_y < w->end_row;
 }
 
+/** Most bytes of the slice that comes next. */
+static size_t next_slice_bound(const Walk *w)
+{
+    return pnv_slice_bound(w->cpu->plan->chroma, w->cpu->plan->params.alpha_bits, w->job.span.n_mb);
+}
+
 static int reserve(Band *band, size_t more)
 {
     if (band->capacity - band->size >= more)
@@ -209,9 +238,7 @@ static int reserve(Band *band, size_t more)
 /** Room for one more slice. 0, or -1 without memory: the band has failed. */
 static int reserve_slice(const Walk *w)
 {
-    const PnvParams *p = &w->cpu->plan->params;
-
-    if (reserve(w->band, pnv_slice_bound(w->cpu->plan->chroma, p->alpha_bits, w->job.span.n_mb)))
+    if (reserve(w->band, next_slice_bound(w)))
         w->band->failed = 1;
     return w->band->failed ? -1 : 0;
 }
@@ -250,6 +277,74 @@ static void code_band(void *arg, int index, int worker)
         w.band->alpha_bytes += alpha_bytes;
         w.band->n_coded++;
     } while (walk_next(&w));
+}
+
+/** Room for more bytes behind those that the frame has. 0, or -1 without memory. */
+static int reserve_frame(Slot *slot, size_t n_used, size_t more)
+{
+    if (pnv_packet_room(&slot->packet) - n_used >= more)
+        return 0;
+    uint8_t *frame = pnv_packet_grow(&slot->packet, n_used, n_used + more);
+    if (!frame)
+        return -1;
+    slot->frame = frame;
+    return 0;
+}
+
+/** Code picture i, the band of that number, where it stays: begin bytes into the frame. Its end, 0 without memory. */
+static size_t code_picture(Slot *slot, int i, size_t begin, int worker)
+{
+    const PnvGrid *grid = &framing_of(slot)->picture[i].grid;
+    size_t table = begin + PNV_PICTURE_HEADER_BYTES, at = table + 2 * (size_t)grid->n_slices;
+    Walk w;
+
+    walk_band(&w, slot, i, worker);
+    reset_band(w.band);
+    if (reserve_frame(slot, begin, at - begin))
+        return 0;
+    do {
+        size_t alpha_bytes;
+        if (reserve_frame(slot, at, next_slice_bound(&w)))
+            return 0;
+        const size_t n = pnv_encode_slice(&w.job, slot->cpu->plan->params.quantizer, slot->frame + at, &alpha_bytes);
+        pnv_layout_slice_size(slot->frame + table, n);
+        table += 2;
+        at += n;
+        w.band->alpha_bytes += alpha_bytes;
+        w.band->n_coded++;
+    } while (walk_next(&w));
+    pnv_layout_picture_header(slot->frame + begin, grid, (uint32_t)(at - begin));
+    return at;
+}
+
+static void lay_out_start(Slot *slot)
+{
+    PnvFrameHeader header = slot->cpu->plan->header;
+
+    header.interlace = slot->pic.interlace;
+    pnv_layout_frame_start(slot->frame, &header, (uint32_t)slot->packet.size);
+}
+
+/** Job of a plain constant quantizer on one thread: everything at once, where it stays. */
+static void code_frame(void *arg, int index, int worker)
+{
+    Slot *slot = arg;
+    Cpu *cpu = slot->cpu;
+    const PnvFraming *f = framing_of(slot);
+    size_t at = PNV_FRAME_START_BYTES;
+
+    (void)index;
+    slot->frame = pnv_packet_pool_take(cpu->packets, cpu->room, &slot->packet);
+    for (int i = 0; slot->frame && i < f->n_pictures && at; i++)
+        at = code_picture(slot, i, at, worker);
+    if (!slot->frame || !at) {
+        pnv_packet_release(&slot->packet);
+        slot->error = no_memory;
+        return;
+    }
+    slot->packet.size = at;
+    lay_out_start(slot);
+    cpu->room = at + pnv_slice_bound(cpu->plan->chroma, cpu->plan->params.alpha_bits, PNV_MAX_MBS_PER_SLICE);
 }
 
 static void add_histogram(PnvRateHistogram *sum, const PnvRateHistogram *h)
@@ -325,16 +420,10 @@ static void search_band(void *arg, int index, int worker)
     } while (walk_next(&w));
 }
 
-/** Whether the frame was searched for, rather than coded at the constant quantizer. */
-static int is_searched(const Slot *slot)
-{
-    return slot->batch.job != code_band;
-}
-
 /** The coded piece of slice i that the frame takes. */
 static const Piece *chosen_piece(const Slot *slot, int i)
 {
-    if (!is_searched(slot))
+    if (!slot->is_searched)
         return &slot->slices[i].coded[0];
     return find_coded(&slot->slices[i], pnv_rate_quantizer(&slot->rate, i));
 }
@@ -343,20 +432,8 @@ static size_t alpha_bytes(const Slot *slot)
 {
     size_t bytes = 0;
 
-    for (int i = 0; i < slot->batch.n_jobs; i++)
+    for (int i = 0; i < bands_of_frame(slot); i++)
         bytes += slot->bands[i].alpha_bytes;
-    return bytes;
-}
-
-/** Bytes of picture() i. */
-static size_t picture_bytes(const Slot *slot, int i)
-{
-    const PnvFraming *f = framing_of(slot);
-    const int first = i ? f->picture[0].grid.n_slices : 0, n = f->picture[i].grid.n_slices;
-    size_t bytes = PNV_PICTURE_HEADER_BYTES + 2 * (size_t)n;
-
-    for (int k = first; k < first + n; k++)
-        bytes += chosen_piece(slot, k)->bytes;
     return bytes;
 }
 
@@ -366,35 +443,54 @@ static size_t frame_overhead(const PnvFraming *f)
     return PNV_FRAME_START_BYTES + (size_t)f->n_pictures * PNV_PICTURE_HEADER_BYTES + 2 * (size_t)f->n_slices;
 }
 
-/** Write picture() i and return where it ends. Slices that lie one behind the other in a band are copied as one. */
-static uint8_t *lay_out_picture(uint8_t *at, const Slot *slot, int i, size_t bytes)
+/** The slices of a band: how many, and which one is first. */
+static int slices_of_band(const Slot *slot, int band, int *first)
 {
     const PnvFraming *f = framing_of(slot);
-    const PnvGrid *grid = &f->picture[i].grid;
-    const int n_bands = bands_per_picture(slot->cpu->plan, f);
-    uint8_t *table = at + PNV_PICTURE_HEADER_BYTES;
-    int k = i ? f->picture[0].grid.n_slices : 0;
+    const int picture = picture_of_band(slot, band), per_picture = bands_per_picture(slot->cpu->plan, f);
+    const PnvGrid *grid = &f->picture[picture].grid;
+    const int row = band_row(grid, band % per_picture, per_picture);
 
-    pnv_layout_picture_header(at, grid, (uint32_t)bytes);
-    at = table + 2 * (ptrdiff_t)grid->n_slices;
-    for (int b = 0; b < n_bands; b++) {
-        const Band *band = &slot->bands[i * n_bands + b];
-        const int rows = band_row(grid, b + 1, n_bands) - band_row(grid, b, n_bands);
-        size_t begin = 0, end = 0;
-        for (const int last = k + rows * grid->slices_per_row; k < last; k++, table += 2) {
-            const Piece *piece = chosen_piece(slot, k);
-            pnv_layout_slice_size(table, piece->bytes);
-            if (piece->offset != end) {
-                memcpy(at, band->data + begin, end - begin);
-                at += end - begin;
-                begin = end = piece->offset;
-            }
-            end += piece->bytes;
+    *first = (picture ? f->picture[0].grid.n_slices : 0) + row * grid->slices_per_row;
+    return (band_row(grid, band % per_picture + 1, per_picture) - row) * grid->slices_per_row;
+}
+
+/** Bytes of those that the frame takes. */
+static size_t chosen_bytes(const Slot *slot, int band)
+{
+    size_t bytes = 0;
+    int first;
+
+    if (!slot->is_searched)
+        return slot->bands[band].size;
+    const int n = slices_of_band(slot, band, &first);
+    for (int k = first; k < first + n; k++)
+        bytes += chosen_piece(slot, k)->bytes;
+    return bytes;
+}
+
+/** Job: a band's slices and their sizes to where they go. What lies together in the band's memory is copied as one. */
+static void place_band(void *arg, int index, int worker)
+{
+    const Slot *slot = arg;
+    const Band *band = &slot->bands[index];
+    uint8_t *at = slot->frame + band->place, *table = slot->frame + band->table;
+    size_t begin = 0, end = 0;
+    int first;
+    const int n = slices_of_band(slot, index, &first);
+
+    (void)worker;
+    for (int k = first; k < first + n; k++, table += 2) {
+        const Piece *piece = chosen_piece(slot, k);
+        pnv_layout_slice_size(table, piece->bytes);
+        if (piece->offset != end) {
+            memcpy(at, band->data + begin, end - begin);
+            at += end - begin;
+            begin = end = piece->offset;
         }
-        memcpy(at, band->data + begin, end - begin);
-        at += end - begin;
+        end += piece->bytes;
     }
-    return at;
+    memcpy(at, band->data + begin, end - begin);
 }
 
 static void report_rate(const Slot *slot, PnvPacket *packet)
@@ -402,56 +498,71 @@ static void report_rate(const Slot *slot, PnvPacket *packet)
     PnvRateReport report = {
         .n_slices = framing_of(slot)->n_slices,
         .alpha_bytes = (uint32_t)alpha_bytes(slot),
-        .is_searched = is_searched(slot),
+        .is_searched = slot->is_searched,
         .position = slot->rate.position,
         .n_rounds = slot->rate.n_rounds,
     };
 
-    for (int i = 0; i < slot->batch.n_jobs; i++)
+    for (int i = 0; i < bands_of_frame(slot); i++)
         report.n_coded += slot->bands[i].n_coded;
     pnv_plan_report(slot->cpu->plan, &report, packet);
 }
 
-/** Everything is coded: sizes say where it goes. */
-static void lay_out_frame(Slot *slot)
+static int continue_with(Slot *slot, int n_jobs, void (*job)(void *arg, int job, int worker), int (*finish)(void *arg))
 {
-    const PnvPlan *plan = slot->cpu->plan;
+    slot->batch.n_jobs = n_jobs;
+    slot->batch.job = job;
+    slot->batch.finish = finish;
+    return 1;
+}
+
+static int finish_frame(void *arg)
+{
+    Slot *slot = arg;
+
+    report_rate(slot, &slot->packet);
+    return 0;
+}
+
+/** Everything is coded: sizes say where it goes. */
+static int place_frame(Slot *slot)
+{
     const PnvFraming *f = framing_of(slot);
-    size_t frame_bytes = PNV_FRAME_START_BYTES, bytes[2];
+    const int per_picture = bands_per_picture(slot->cpu->plan, f);
+    size_t at = PNV_FRAME_START_BYTES, begin[3] = {at};
+    Band *band = slot->bands;
 
     for (int i = 0; i < f->n_pictures; i++) {
-        bytes[i] = picture_bytes(slot, i);
-        frame_bytes += bytes[i];
+        size_t table = at + PNV_PICTURE_HEADER_BYTES;
+        at = table + 2 * (size_t)f->picture[i].grid.n_slices;
+        for (int b = 0; b < per_picture; b++, band++) {
+            int first;
+            band->table = table;
+            band->place = at;
+            table += 2 * (size_t)slices_of_band(slot, i * per_picture + b, &first);
+            at += chosen_bytes(slot, i * per_picture + b);
+        }
+        begin[i + 1] = at;
     }
-    uint8_t *at = pnv_packet_pool_take(slot->cpu->packets, frame_bytes, &slot->packet);
-    if (!at) {
-        slot->error = "no memory for a coded frame";
-        return;
+    slot->frame = pnv_packet_pool_take(slot->cpu->packets, at, &slot->packet);
+    if (!slot->frame) {
+        slot->error = no_memory;
+        return 0;
     }
-    PnvFrameHeader header = plan->header;
-    header.interlace = slot->pic.interlace;
-    pnv_layout_frame_start(at, &header, (uint32_t)frame_bytes);
-    at += PNV_FRAME_START_BYTES;
+    lay_out_start(slot);
     for (int i = 0; i < f->n_pictures; i++)
-        at = lay_out_picture(at, slot, i, bytes[i]);
-    report_rate(slot, &slot->packet);
+        pnv_layout_picture_header(slot->frame + begin[i], &f->picture[i].grid, (uint32_t)(begin[i + 1] - begin[i]));
+    return continue_with(slot, bands_of_frame(slot), place_band, finish_frame);
 }
 
 /** Whether all bands have the memory they need; else the frame fails. */
 static int bands_are_well(Slot *slot)
 {
-    for (int i = 0; i < slot->batch.n_jobs; i++) {
+    for (int i = 0; i < bands_of_frame(slot); i++) {
         if (slot->bands[i].failed)
-            slot->error = "no memory to code a frame in";
+            slot->error = no_memory;
     }
     return !slot->error;
-}
-
-static int continue_with(Slot *slot, void (*job)(void *arg, int job, int worker), int (*finish)(void *arg))
-{
-    slot->batch.job = job;
-    slot->batch.finish = finish;
-    return 1;
 }
 
 static int finish_round(void *arg);
@@ -460,9 +571,8 @@ static int finish_round(void *arg);
 static int next_round(Slot *slot, PnvRateStep step)
 {
     if (step == PNV_RATE_CODE)
-        return continue_with(slot, search_band, finish_round);
-    lay_out_frame(slot);
-    return 0;
+        return continue_with(slot, bands_of_frame(slot), search_band, finish_round);
+    return place_frame(slot);
 }
 
 static int finish_round(void *arg)
@@ -472,7 +582,7 @@ static int finish_round(void *arg)
 
     if (!bands_are_well(slot))
         return 0;
-    for (int i = 0; i < slot->batch.n_jobs; i++)
+    for (int i = 0; i < bands_of_frame(slot); i++)
         bytes += (int64_t)slot->bands[i].wanted_bytes;
     return next_round(slot, pnv_rate_coded(&slot->rate, bytes));
 }
@@ -486,7 +596,7 @@ static int finish_analysis(void *arg)
 
     if (!bands_are_well(slot))
         return 0;
-    for (int i = 0; i < slot->batch.n_jobs; i++) {
+    for (int i = 0; i < bands_of_frame(slot); i++) {
         add_histogram(&rate->all, &slot->bands[i].all);
         add_histogram(&rate->sampled, &slot->bands[i].sampled);
         add_histogram(&rate->part, &slot->bands[i].part);
@@ -513,24 +623,40 @@ static int start_search(Slot *slot)
         .min_quantizer = plan->first_quantizer,
         .max_quantizer = is_target ? plan->params.max_quantizer : plan->first_quantizer + plan->n_quantizers - 1,
     };
-    return continue_with(slot, analyse_band, finish_analysis);
+    slot->is_searched = 1;
+    return continue_with(slot, bands_of_frame(slot), analyse_band, finish_analysis);
 }
 
-/** The constant quantizer's frame is coded: it stands, unless it passes a maximum. */
-static int finish_constant(void *arg)
+/** Whether the constant quantizer's frame passes a maximum: then it does not stand. */
+static int is_over(const Slot *slot, size_t bytes)
+{
+    const size_t max = slot->cpu->plan->params.max_frame_bytes;
+
+    return max && bytes > max;
+}
+
+static int finish_bands(void *arg)
 {
     Slot *slot = arg;
-    const PnvPlan *plan = slot->cpu->plan;
     size_t bytes = frame_overhead(framing_of(slot));
 
     if (!bands_are_well(slot))
         return 0;
-    for (int i = 0; i < slot->batch.n_jobs; i++)
+    for (int i = 0; i < bands_of_frame(slot); i++)
         bytes += slot->bands[i].size;
-    if (plan->params.max_frame_bytes && bytes > plan->params.max_frame_bytes)
-        return start_search(slot);
-    lay_out_frame(slot);
-    return 0;
+    return is_over(slot, bytes) ? start_search(slot) : place_frame(slot);
+}
+
+static int finish_coded_frame(void *arg)
+{
+    Slot *slot = arg;
+
+    if (slot->error)
+        return 0;
+    if (!is_over(slot, slot->packet.size))
+        return finish_frame(slot);
+    pnv_packet_release(&slot->packet);
+    return start_search(slot);
 }
 
 static int usable_cpus(void)
@@ -573,9 +699,8 @@ static int open_slot(Cpu *cpu, Slot *slot)
     slot->bands = calloc((size_t)cpu->n_bands, sizeof *slot->bands);
     if (!slot->slices || !slot->bands || open_coefficients(slot))
         return -1;
-    const size_t rows = (size_t)(plan->framing[0].picture[0].grid.height_mb / cpu->n_bands);
-    for (int i = 0; i < cpu->n_bands; i++) {
-        if (reserve(&slot->bands[i], row_bound(plan) * (rows / BAND_START_SHARE + 1)))
+    for (int i = 0; i < cpu->n_bands && (!codes_in_packet(plan) || slot->coef); i++) {
+        if (reserve(&slot->bands[i], start_room(plan, cpu->n_bands)))
             return -1;
     }
     slot->batch = (PnvBatch){.arg = slot};
@@ -625,6 +750,7 @@ static PnvStatus cpu_open(void **impl, PnvPlan *plan, char *error)
             cpu->n_bands = max_int(cpu->n_bands, f->n_pictures * bands_per_picture(plan, f));
     }
     cpu->packets = pnv_packet_pool_new();
+    cpu->room = start_room(plan, 1);
     cpu->scratch = aligned_alloc(_Alignof(PnvScratch), (size_t)p->threads * sizeof *cpu->scratch);
     const PnvGrid *grid = &plan->framing[0].picture[0].grid; /* all pictures have its columns */
     cpu->spans = calloc((size_t)grid->slices_per_row, sizeof *cpu->spans);
@@ -663,16 +789,17 @@ static void cpu_submit(void *impl, int slot)
 {
     Cpu *cpu = impl;
     Slot *s = &cpu->slots[slot];
-    const PnvFraming *framing = &cpu->plan->framing[s->pic.interlace];
 
     s->error = NULL;
-    s->batch.n_jobs = framing->n_pictures * bands_per_picture(cpu->plan, framing);
-    for (int i = 0; i < s->batch.n_jobs; i++)
+    s->is_searched = 0;
+    for (int i = 0; i < bands_of_frame(s); i++)
         s->bands[i].n_coded = 0;
     if (cpu->plan->params.rate_control == PNV_RATE_TARGET)
         start_search(s);
+    else if (codes_in_packet(cpu->plan))
+        continue_with(s, 1, code_frame, finish_coded_frame);
     else
-        continue_with(s, code_band, finish_constant);
+        continue_with(s, bands_of_frame(s), code_band, finish_bands);
     pnv_threadpool_run(cpu->pool, &s->batch);
 }
 

@@ -96,6 +96,24 @@ static void release(PnvPacketOwner *owner)
     pnv_packet_pool_unref(pool);
 }
 
+/** NULL without memory. */
+static Buffer *new_buffer(PnvPacketPool *pool, size_t size)
+{
+    const size_t capacity = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    Buffer *b = aligned_alloc(ALIGNMENT, ALIGNMENT + capacity);
+
+    if (b)
+        *b = (Buffer){.owner = {release}, .pool = pool, .capacity = capacity};
+    return b;
+}
+
+static uint8_t *hand_out(PnvPacket *packet, Buffer *b)
+{
+    packet->data = buffer_data(b);
+    packet->owner = &b->owner;
+    return buffer_data(b);
+}
+
 uint8_t *pnv_packet_pool_take(PnvPacketPool *pool, size_t size, PnvPacket *packet)
 {
     pthread_mutex_lock(&pool->lock);
@@ -104,21 +122,33 @@ uint8_t *pnv_packet_pool_take(PnvPacketPool *pool, size_t size, PnvPacket *packe
     pthread_mutex_unlock(&pool->lock);
 
     if (!b || b->capacity < size) {
-        const size_t capacity = (size + size / 4 + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
         free(b);
-        b = aligned_alloc(ALIGNMENT, ALIGNMENT + capacity);
+        b = new_buffer(pool, size + size / 4);
         if (!b) {
             pnv_packet_pool_unref(pool);
             return NULL;
         }
-        b->owner.release = release;
-        b->pool = pool;
-        b->capacity = capacity;
     }
-    packet->data = buffer_data(b);
     packet->size = size;
-    packet->owner = &b->owner;
-    return buffer_data(b);
+    return hand_out(packet, b);
+}
+
+size_t pnv_packet_room(const PnvPacket *packet)
+{
+    return ((const Buffer *)packet->owner)->capacity;
+}
+
+uint8_t *pnv_packet_grow(PnvPacket *packet, size_t n_used, size_t size)
+{
+    Buffer *old = (Buffer *)packet->owner;
+    const size_t twice = 2 * old->capacity;
+    Buffer *b = new_buffer(old->pool, size > twice ? size : twice);
+
+    if (!b)
+        return NULL;
+    memcpy(buffer_data(b), packet->data, n_used);
+    free(old);
+    return hand_out(packet, b);
 }
 
 void pnv_packet_release(PnvPacket *packet)

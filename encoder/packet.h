@@ -27,4 +27,14 @@ void pnv_packet_pool_unref(PnvPacketPool *pool);
  */
 uint8_t *pnv_packet_pool_take(PnvPacketPool *pool, size_t size, PnvPacket *packet);
 
+/** How many bytes a packet that was taken has room for. */
+size_t pnv_packet_room(const PnvPacket *packet);
+
+/**
+ * Make room for size bytes or more. The first n_used stay what they are, wherever that is now; packet->size is left.
+ *
+ * @return where to write, or NULL without memory; the packet is then as it was.
+ */
+uint8_t *pnv_packet_grow(PnvPacket *packet, size_t n_used, size_t size);
+
 #endif
