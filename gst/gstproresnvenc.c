@@ -156,7 +156,8 @@ gst_prores_nv_enc_class_init (GstProresNvEncClass * klass)
    * the frames aimed at and "fill" (double) of it that they took, alpha aside,
    * both 0 without a target; "mean-quantizer" (double), "min-quantizer" and
    * "max-quantizer" (guint) of the frames; "raised" (guint64) frames that took
-   * a larger quantizer than the constant one to keep to max-frame-size;
+   * a larger quantizer than the constant one to keep to max-frame-size,
+   * "over-target" (guint64) that passed their target at the coarsest one;
    * "downloads" (guint64) frames that came in the memory of a GPU and were
    * brought to the CPU, "device-copies" (guint64) that came in the memory of
    * another GPU or context and were copied from there, "staging-copies"
@@ -372,7 +373,8 @@ discard_frame (GstProresNvEnc * self, GstVideoCodecFrame * frame)
 }
 
 /* The size of a frame that no quantizer could make small enough. Where the
- * user set the maximum, a frame that passes it must not go out. */
+ * user set the maximum, a frame that passes it must not go out. Others are
+ * told of once, as many may follow, and counted. */
 static GstFlowReturn
 check_size (GstProresNvEnc * self, const GstVideoCodecFrame * frame)
 {
@@ -388,11 +390,13 @@ check_size (GstProresNvEnc * self, const GstVideoCodecFrame * frame)
         ("frame at %" GST_TIME_FORMAT, GST_TIME_ARGS (frame->pts)));
     return GST_FLOW_ERROR;
   }
-  GST_ELEMENT_WARNING (self, STREAM, ENCODE,
-      ("A frame takes %" G_GSIZE_FORMAT " bytes even at the coarsest "
-          "quantizer, more than its target of %u.", packet->size,
-          packet->limit_bytes),
-      ("frame at %" GST_TIME_FORMAT, GST_TIME_ARGS (frame->pts)));
+  if (self->stats.over_target == 0)
+    GST_ELEMENT_WARNING (self, STREAM, ENCODE,
+        ("A frame takes %" G_GSIZE_FORMAT " bytes even at the coarsest "
+            "quantizer, more than its target of %u. Set a larger bitrate.",
+            packet->size, packet->limit_bytes),
+        ("frame at %" GST_TIME_FORMAT "; more are counted in stats",
+            GST_TIME_ARGS (frame->pts)));
   return GST_FLOW_OK;
 }
 

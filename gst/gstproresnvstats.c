@@ -19,6 +19,7 @@ gst_prores_nv_stats_count (GstProresNvStats * stats, const PnvPacket * packet,
       || (guint) packet->quantizer_min < stats->min_quantizer)
     stats->min_quantizer = packet->quantizer_min;
   stats->raised += packet->raised;
+  stats->over_target += packet->over_limit;
 }
 
 static void
@@ -61,6 +62,7 @@ gst_prores_nv_stats_tell (const GstProresNvStats * stats,
       "min-quantizer", G_TYPE_UINT, stats->min_quantizer,
       "max-quantizer", G_TYPE_UINT, stats->max_quantizer,
       "raised", G_TYPE_UINT64, stats->raised,
+      "over-target", G_TYPE_UINT64, stats->over_target,
       "downloads", G_TYPE_UINT64, stats->downloads,
       "staging-copies", G_TYPE_UINT64, (guint64) counts.n_staging_copies,
       "device-copies", G_TYPE_UINT64, (guint64) counts.n_device_copies,

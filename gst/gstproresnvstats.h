@@ -18,6 +18,7 @@ typedef struct
   guint64 quantizers;           /* sum of the frames' means, in halves */
   guint min_quantizer, max_quantizer;
   guint64 raised;               /* frames over their constant quantizer */
+  guint64 over_target;          /* frames that no quantizer made small enough */
   guint64 downloads;            /* frames brought from a GPU for the CPU */
   PnvStats closed;              /* what encoders counted that are closed */
 } GstProresNvStats;
