@@ -53,6 +53,16 @@ int pnv_cpu_has(PnvCpu cpu)
     }
 }
 
+int pnv_cpu_is_emulated(PnvCpu cpu)
+{
+#if PNV_HAVE_X86
+    return PNV_AVX512_EMULATED && cpu == PNV_CPU_AVX512;
+#else
+    (void)cpu;
+    return 0;
+#endif
+}
+
 PnvCpu pnv_cpu_best(void)
 {
     static const PnvCpu levels[] = {PNV_CPU_AVX512, PNV_CPU_AVX2, PNV_CPU_NEON};

@@ -11,6 +11,9 @@ int pnv_cpu_has(PnvCpu cpu);
 /** The highest level that pnv_cpu_has(). Never auto. */
 PnvCpu pnv_cpu_best(void);
 
+/** Whether those of this level are emulated in this build, for tests: their times say nothing. */
+int pnv_cpu_is_emulated(PnvCpu cpu);
+
 /** "auto", "c", "avx2", "avx512", "neon". */
 const char *pnv_cpu_name(PnvCpu cpu);
 

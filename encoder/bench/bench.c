@@ -311,6 +311,9 @@ int main(int argc, char **argv)
     o.params.cpu = pnv_params(enc)->cpu;
     o.params.profile = pnv_params(enc)->profile;
     pnv_close(&enc);
+    if (pnv_cpu_is_emulated(o.params.cpu))
+        fprintf(stderr, "proresnv-bench: %s is emulated in this build: its times say nothing\n",
+                pnv_cpu_name(o.params.cpu));
     snprintf(error, sizeof error, "no memory for %d frames", o.n_frames);
     int failed = o.input ? pnv_bench_content_read(&content, &o.params, o.format, o.n_frames, o.input, error)
                          : pnv_bench_content_make(&content, &o.params, o.format, o.n_frames, o.is_pattern);

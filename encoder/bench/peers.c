@@ -156,7 +156,10 @@ static void time_in_turn(PnvBenchPeer *peer, Session *s, const char *encoder)
             snprintf(peer->missing, sizeof peer->missing, "a frame of ours failed beside it");
             return;
         }
-        time_overhead(s);
+        if (time_overhead(s)) {
+            snprintf(peer->missing, sizeof peer->missing, "ffmpeg stopped running");
+            return;
+        }
         run_peer(peer, s, encoder, peer->quantizer);
         ms[i] = peer->cpu_ms;
         ratio[i] = peer->cpu_ms / ours.cpu_median;
