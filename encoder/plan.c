@@ -269,7 +269,7 @@ PnvStatus pnv_plan_open(PnvPlan *plan)
     static const uint8_t *const scans[2] = {pnv_scan_progressive, pnv_scan_interlaced};
     const int n_scans = plan->framing[PNV_TOP_FIELD_FIRST].n_pictures ? 2 : 1, n = plan->n_quantizers;
 
-    plan->quant_tables = calloc((size_t)(2 * n * n_scans), sizeof *plan->quant_tables); /* the padding is read */
+    plan->quant_tables = calloc((size_t)(2 * n * n_scans), sizeof *plan->quant_tables);
     if (!plan->quant_tables)
         return PNV_ENOMEM;
     PnvQuant *quant = plan->quant_tables;

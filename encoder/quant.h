@@ -44,7 +44,6 @@ typedef struct PnvQuant {
     PnvQuantStep step[64];
     PnvQuantZone zone[64];   /**< The same, */
     PnvQuantTwice twice[64]; /**< and the same. */
-    uint32_t padding[16];    /**< Variants may read so far behind the last step, whatever is there. */
 } PnvQuant;
 
 /** Level of a coefficient: the bias is the step's, for nearest or for the dead zone. */

@@ -27,47 +27,39 @@ static inline int16x8_t quantize(int16x8_t c, uint16x8_t keep, uint32_t bias, co
     return vbslq_s16(vcltzq_s16(c), vnegq_s16(level), level);
 }
 
-static void nearest_row(int16_t *level, const int16_t *coef, int n_blocks, const PnvQuant *quant, int i)
-{
-    for (int b = 0; b < n_blocks; b += 8)
-        vst1q_s16(level + b, quantize(vld1q_s16(coef + b), vdupq_n_u16(0xffff), quant->twice[i].bias, &quant->step[i]));
-}
-
 void pnv_quant_neon(int16_t *level, const int16_t *coef, int n_blocks, const PnvQuant *quant)
 {
     if (n_blocks % 8) {
         pnv_quant_c(level, coef, n_blocks, quant);
         return;
     }
-    for (int i = 0; i < 64; i++)
-        nearest_row(level + i * n_blocks, coef + i * n_blocks, n_blocks, quant, i);
+    for (int i = 0; i < 64 * n_blocks; i += 8)
+        vst1q_s16(level + i, quantize(vld1q_s16(coef + i), vdupq_n_u16(0xffff), quant->twice[i / n_blocks].bias,
+                                      &quant->step[i / n_blocks]));
 }
 
-/** Whether AC coefficients are small, 0xffff or 0; that of coefficient 0 is at 2. */
+/** Whether coefficients are small, 0xffff or 0; that of coefficient 0 is at 2. */
 typedef struct SmallWords {
-    uint16_t word[2 + 63 * PNV_MAX_BLOCKS + 2];
+    uint16_t word[2 + 64 * PNV_MAX_BLOCKS + 2];
 } SmallWords;
 
 void pnv_quant_dead_zone_neon(int16_t *level, const int16_t *coef, int n_blocks, const PnvQuant *quant)
 {
     SmallWords small;
-    const int n = 63 * n_blocks;
+    const int n = 64 * n_blocks;
 
     if (n_blocks % 8) {
         pnv_quant_dead_zone_c(level, coef, n_blocks, quant);
         return;
     }
-    nearest_row(level, coef, n_blocks, quant, 0);
-    level += n_blocks;
-    coef += n_blocks;
     memset(small.word, 0, 2 * sizeof *small.word);
     memset(small.word + 2 + n, 0xff, 2 * sizeof *small.word);
     for (int i = 0; i < n; i += 8) {
-        const uint16x8_t edge = vdupq_n_u16(quant->step[1 + i / n_blocks].small);
+        const uint16x8_t edge = vdupq_n_u16(quant->step[i / n_blocks].small);
         vst1q_u16(small.word + 2 + i, vcltq_u16(magnitude_of(vld1q_s16(coef + i)), edge));
     }
     for (int i = 0; i < n; i += 8) {
-        const PnvQuantStep *s = &quant->step[1 + i / n_blocks];
+        const PnvQuantStep *s = &quant->step[i / n_blocks];
         const uint16_t *at = small.word + 2 + i;
         const uint16x8_t before = vaddq_u16(vld1q_u16(at - 2), vld1q_u16(at - 1));
         const uint16x8_t behind = vaddq_u16(vld1q_u16(at + 1), vld1q_u16(at + 2));
@@ -79,6 +71,6 @@ void pnv_quant_dead_zone_neon(int16_t *level, const int16_t *coef, int n_blocks,
             vqtbl1q_u8(vreinterpretq_u8_u16(vld1q_u16(threshold)), vreinterpretq_u8_u16(index)));
         const int16x8_t c = vld1q_s16(coef + i);
         const uint16x8_t keep = vcgeq_u16(magnitude_of(c), least);
-        vst1q_s16(level + i, quantize(c, keep, quant->twice[1 + i / n_blocks].zone_bias, s));
+        vst1q_s16(level + i, quantize(c, keep, quant->twice[i / n_blocks].zone_bias, s));
     }
 }

@@ -13,14 +13,8 @@
 
 enum { LANES = 32 };
 
-PNV_INLINE __mmask32 first_lanes(int n)
-{
-    return n >= LANES ? 0xffffffffu : (1u << n) - 1;
-}
-
 /**
- * A number of the steps of n_rows rows that follow each other. n_rows, a constant: 1, 2 or 4. Past the last row of a
- * unit it reads the padding of PnvQuant, for lanes that are not there.
+ * A number of the steps of n_rows rows that follow each other. n_rows, a constant: 1, 2 or 4.
  */
 PNV_INLINE __m512i of_rows(const uint32_t *number, int n_rows)
 {
@@ -37,20 +31,6 @@ PNV_INLINE __m512i of_rows(const uint32_t *number, int n_rows)
     return v;
 }
 
-/** Vectors at the end of a unit may be partial; the others need no mask, which would slow them down. */
-PNV_INLINE __m512i load_lanes(const int16_t *from, int n)
-{
-    return n >= LANES ? _mm512_loadu_si512(from) : _mm512_maskz_loadu_epi16(first_lanes(n), from);
-}
-
-PNV_INLINE void store_lanes(int16_t *to, int n, __m512i v)
-{
-    if (n >= LANES)
-        _mm512_storeu_si512(to, v);
-    else
-        _mm512_mask_storeu_epi16(to, first_lanes(n), v);
-}
-
 /** divide() of quant.c, with a bias of PnvQuantTwice; 0 in lanes that are not kept. */
 PNV_INLINE __m512i divide(__mmask32 keep, __m512i magnitude, __m512i bias, __m512i recip, __m512i shift)
 {
@@ -64,48 +44,45 @@ PNV_INLINE __m512i with_sign_of(__m512i c, __m512i magnitude)
     return _mm512_mask_sub_epi16(magnitude, _mm512_movepi16_mask(c), _mm512_setzero_si512(), magnitude);
 }
 
-/** Rows 0..end - 1 to nearest. */
-PNV_INLINE void nearest_rows(int16_t *level, const int16_t *coef, int n_blocks, const PnvQuant *quant, int n_rows,
-                             int end)
+PNV_INLINE void nearest_rows(int16_t *level, const int16_t *coef, const PnvQuant *quant, int n_rows)
 {
-    for (int i = 0; i < end; i += n_rows, level += LANES, coef += LANES) {
+    for (int i = 0; i < 64; i += n_rows, level += LANES, coef += LANES) {
         const PnvQuantTwice *s = &quant->twice[i];
-        const int n = (end - i) * n_blocks;
-        const __m512i c = load_lanes(coef, n);
+        const __m512i c = _mm512_loadu_si512(coef);
         const __m512i m = divide(0xffffffff, _mm512_abs_epi16(c), of_rows(&s->bias, n_rows), of_rows(&s->recip, n_rows),
                                  of_rows(&s->shift, n_rows));
-        store_lanes(level, n, with_sign_of(c, m));
+        _mm512_storeu_si512(level, with_sign_of(c, m));
     }
 }
 
 void pnv_quant_avx512(int16_t *level, const int16_t *coef, int n_blocks, const PnvQuant *quant)
 {
     if (n_blocks == 32)
-        nearest_rows(level, coef, 32, quant, 1, 64);
+        nearest_rows(level, coef, quant, 1);
     else if (n_blocks == 16)
-        nearest_rows(level, coef, 16, quant, 2, 64);
+        nearest_rows(level, coef, quant, 2);
     else if (n_blocks == 8)
-        nearest_rows(level, coef, 8, quant, 4, 64);
+        nearest_rows(level, coef, quant, 4);
     else
         pnv_quant_avx2(level, coef, n_blocks, quant);
 }
 
 /**
- * Whether AC coefficients are small, a bit each; that of coefficient 0 is bit 8. Bits 6 and 7 are those before it, 0.
+ * Whether coefficients are small, a bit each; that of coefficient 0 is bit 8. Bits 6 and 7 are those before it, 0.
  * Room behind for two that are small and for reading 64 bits at any of them.
  */
 typedef struct SmallBits {
-    uint8_t byte[1 + 63 * PNV_MAX_BLOCKS / 8 + 16];
+    uint8_t byte[1 + 64 * PNV_MAX_BLOCKS / 8 + 16];
 } SmallBits;
 
 PNV_INLINE void find_small(SmallBits *bits, const int16_t *coef, int n_blocks, const PnvQuant *quant, int n_rows)
 {
-    const int n = 63 * n_blocks;
+    const int n = 64 * n_blocks;
 
     memset(bits->byte, 0, 1);
     for (int i = 0; i < n; i += LANES) {
-        const uint32_t small = _mm512_cmplt_epu16_mask(
-            _mm512_abs_epi16(load_lanes(coef + i, n - i)), of_rows(&quant->twice[1 + i / n_blocks].small, n_rows));
+        const uint32_t small = _mm512_cmplt_epu16_mask(_mm512_abs_epi16(_mm512_loadu_si512(coef + i)),
+                                                       of_rows(&quant->twice[i / n_blocks].small, n_rows));
         memcpy(bits->byte + 1 + i / 8, &small, sizeof small);
     }
     memset(bits->byte + 1 + n / 8, 0xff, 1); /* n is a multiple of 8 */
@@ -138,12 +115,12 @@ PNV_INLINE void dead_zone_rows(int16_t *level, const int16_t *coef, int n_blocks
         : n_rows == 2 ? _mm512_inserti64x4(_mm512_setzero_si512(), _mm256_set1_epi16(8), 1)
                       : _mm512_set_epi64(0x18001800180018, 0x18001800180018, 0x10001000100010, 0x10001000100010,
                                          0x08000800080008, 0x08000800080008, 0, 0);
-    const int n = 63 * n_blocks;
+    const int n = 64 * n_blocks;
     SmallBits bits;
 
     find_small(&bits, coef, n_blocks, quant, n_rows);
     for (int i = 0; i < n; i += LANES) {
-        const PnvQuantTwice *s = &quant->twice[1 + i / n_blocks];
+        const PnvQuantTwice *s = &quant->twice[i / n_blocks];
         uint64_t around;
         memcpy(&around, bits.byte + i / 8, sizeof around);
         const __m256i own = _mm256_multishift_epi64_epi8(_mm256_load_si256((const __m256i *)window),
@@ -151,30 +128,23 @@ PNV_INLINE void dead_zone_rows(int16_t *level, const int16_t *coef, int n_blocks
         /* The permute takes the lowest five bits of an index. */
         const __m512i count = _mm512_permutexvar_epi16(_mm512_cvtepu8_epi16(own), _mm512_load_si512(neighbours));
         const __m512i least = _mm512_permutexvar_epi16(_mm512_add_epi16(count, row_of_lane),
-                                                       thresholds(&quant->step[1 + i / n_blocks], n_rows));
-        const __m512i c = load_lanes(coef + i, n - i), magnitude = _mm512_abs_epi16(c);
+                                                       thresholds(&quant->step[i / n_blocks], n_rows));
+        const __m512i c = _mm512_loadu_si512(coef + i), magnitude = _mm512_abs_epi16(c);
         const __mmask32 keep = _mm512_cmpge_epu16_mask(magnitude, least);
         const __m512i m = divide(keep, magnitude, of_rows(&s->zone_bias, n_rows), of_rows(&s->recip, n_rows),
                                  of_rows(&s->shift, n_rows));
-        store_lanes(level + i, n - i, with_sign_of(c, m));
+        _mm512_storeu_si512(level + i, with_sign_of(c, m));
     }
 }
 
 void pnv_quant_dead_zone_avx512(int16_t *level, const int16_t *coef, int n_blocks, const PnvQuant *quant)
 {
-    const int n_rows = 32 / n_blocks;
-
-    if (n_blocks != 32 && n_blocks != 16 && n_blocks != 8) {
-        pnv_quant_dead_zone_avx2(level, coef, n_blocks, quant);
-        return;
-    }
-    nearest_rows(level, coef, n_blocks, quant, 1, 1);
-    level += n_blocks;
-    coef += n_blocks;
-    if (n_rows == 1)
+    if (n_blocks == 32)
         dead_zone_rows(level, coef, 32, quant, 1);
-    else if (n_rows == 2)
+    else if (n_blocks == 16)
         dead_zone_rows(level, coef, 16, quant, 2);
-    else
+    else if (n_blocks == 8)
         dead_zone_rows(level, coef, 8, quant, 4);
+    else
+        pnv_quant_dead_zone_avx2(level, coef, n_blocks, quant);
 }
