@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The CPU backend. A frame is a batch of bands, contiguous MB rows; a band's thread carries each slice through the
- * stages while it sits in the first-level cache, and appends it to the band's own memory. The thread that ends the last
- * band knows all sizes, takes a packet and says where each band's slices go, and the bands are copied there by all
+ * The CPU backend. A frame is a batch of bands, slices that follow each other; a band's thread carries each one through
+ * the stages while it sits in the first-level cache, and appends it to the band's own memory. The thread that ends the
+ * last band knows all sizes, takes a packet and says where each band's slices go, and the bands are copied there by all
  * threads: one copy of the coded bytes, none of the input. Bands of the next frame start meanwhile. One thread alone
  * knows at each slice where it goes, and codes it there.
  *
@@ -22,8 +22,11 @@
 #include "packet.h"
 #include "threadpool.h"
 
-/* Bands of a frame for each thread: content is uneven, and a thread that is done early takes another band. */
-enum { BANDS_PER_THREAD = 4 };
+/*
+ * Bands of a frame for each thread: content is uneven, and a thread that is done early takes another band. One of a
+ * few slices is not worth handing out.
+ */
+enum { BANDS_PER_THREAD = 4, LEAST_SLICES = 4 };
 
 /* Memory starts with room for 1/8 of the bound and doubles when a frame needs more: what frames really take. */
 enum { START_SHARE = 8 };
@@ -96,11 +99,11 @@ static int max_int(int a, int b)
 static int bands_per_picture(const PnvPlan *plan, const PnvFraming *f)
 {
     const int threads = plan->params.threads, wanted = threads == 1 ? 1 : BANDS_PER_THREAD * threads / f->n_pictures;
-    int rows = f->picture[0].grid.height_mb;
+    int n_slices = f->picture[0].grid.n_slices;
 
     if (f->n_pictures == 2)
-        rows = min_int(rows, f->picture[1].grid.height_mb);
-    return min_int(rows, wanted);
+        n_slices = min_int(n_slices, f->picture[1].grid.n_slices);
+    return min_int(wanted, (n_slices + LEAST_SLICES - 1) / LEAST_SLICES);
 }
 
 /** What memory for one of n parts of a frame's slices starts with. */
@@ -109,7 +112,7 @@ static size_t start_room(const PnvPlan *plan, int n)
     const PnvGrid *grid = &plan->framing[0].picture[0].grid;
     const size_t slice = pnv_slice_bound(plan->chroma, plan->params.alpha_bits, grid->mbs_per_slice);
 
-    return slice * (size_t)grid->slices_per_row * (size_t)(grid->height_mb / n / START_SHARE + 1);
+    return slice * (size_t)(grid->n_slices / n / START_SHARE + 1);
 }
 
 /** Whether frames are coded where they stay, as far as a maximum lets them. */
@@ -134,7 +137,7 @@ typedef struct Walk {
     int16_t *coef;
     int index;      /* of the slice in the frame */
     int column;     /* and in its row */
-    int end_row;
+    int n_left;     /* slices of the band, this one among them */
 } Walk;
 
 /** Bands of the frame. */
@@ -150,51 +153,47 @@ static int picture_of_band(const Slot *slot, int band)
     return band / bands_per_picture(slot->cpu->plan, framing_of(slot));
 }
 
-/* First MB row of a band of a picture of n_bands; that of band n_bands is the picture's end. */
-static int band_row(const PnvGrid *grid, int band, int n_bands)
+/** Slices of the frame in front of a picture. */
+static int slices_before(const Slot *slot, int picture)
 {
-    return (int)((int64_t)grid->height_mb * band / n_bands);
+    return picture ? framing_of(slot)->picture[0].grid.n_slices : 0;
 }
 
-static void walk_to(Walk *w, Slot *slot, int picture, int row, int column)
+/** The slices of a band: how many, and which one of the frame is first. */
+static int slices_of_band(const Slot *slot, int band, int *first)
 {
     const PnvFraming *f = framing_of(slot);
-    const Cpu *cpu = slot->cpu;
-    const int first_slice = picture ? f->picture[0].grid.n_slices : 0;
-    const int first_mb = picture ? f->picture[0].grid.width_mb * f->picture[0].grid.height_mb : 0;
+    const int n_bands = bands_per_picture(slot->cpu->plan, f), picture = picture_of_band(slot, band);
+    const int64_t n_slices = f->picture[picture].grid.n_slices, i = band % n_bands;
+    const int begin = (int)(n_slices * i / n_bands), end = (int)(n_slices * (i + 1) / n_bands);
 
-    w->job.shape = &f->picture[picture];
-    w->grid = &w->job.shape->grid;
-    w->job.mb_y = row;
-    w->job.span = cpu->spans[column];
-    w->column = column;
-    w->index = first_slice + row * w->grid->slices_per_row + column;
-    w->slice = &slot->slices[w->index];
-    if (slot->coef)
-        w->coef = slot->coef + ((ptrdiff_t)first_mb + (ptrdiff_t)row * w->grid->width_mb + w->job.span.mb_x) * 64 *
-                                   pnv_encode_blocks_per_mb(cpu->plan);
-    for (int c = 0; c < cpu->plan->n_components; c++)
-        w->planes[c] = pnv_plan_plane(cpu->plan, &slot->pic, &f->picture[picture], c);
-}
-
-static void walk_init(Walk *w, Slot *slot, int worker)
-{
-    const Cpu *cpu = slot->cpu;
-
-    *w = (Walk){.cpu = cpu};
-    w->job = (PnvSliceJob){.plan = cpu->plan, .dsp = &cpu->dsp, .framing = framing_of(slot), .planes = w->planes,
-                           .scratch = &cpu->scratch[worker]};
+    *first = slices_before(slot, picture) + begin;
+    return end - begin;
 }
 
 static void walk_band(Walk *w, Slot *slot, int band, int worker)
 {
-    const int n_bands = bands_per_picture(slot->cpu->plan, framing_of(slot)), picture = picture_of_band(slot, band);
-    const PnvGrid *grid = &framing_of(slot)->picture[picture].grid;
+    const Cpu *cpu = slot->cpu;
+    const PnvFraming *f = framing_of(slot);
+    const int picture = picture_of_band(slot, band);
+    const PnvPictureShape *shape = &f->picture[picture];
+    const PnvGrid *grid = &shape->grid, *before = picture ? &f->picture[0].grid : NULL;
 
-    walk_init(w, slot, worker);
-    w->band = &slot->bands[band];
-    w->end_row = band_row(grid, band % n_bands + 1, n_bands);
-    walk_to(w, slot, picture, band_row(grid, band % n_bands, n_bands), 0);
+    *w = (Walk){.cpu = cpu, .grid = grid, .band = &slot->bands[band]};
+    w->n_left = slices_of_band(slot, band, &w->index);
+    w->slice = &slot->slices[w->index];
+    const int in_picture = w->index - slices_before(slot, picture);
+    w->column = in_picture % grid->slices_per_row;
+    w->job = (PnvSliceJob){.plan = cpu->plan, .dsp = &cpu->dsp, .framing = f, .shape = shape, .planes = w->planes,
+                           .span = cpu->spans[w->column], .mb_y = in_picture / grid->slices_per_row,
+                           .scratch = &cpu->scratch[worker]};
+    for (int c = 0; c < cpu->plan->n_components; c++)
+        w->planes[c] = pnv_plan_plane(cpu->plan, &slot->pic, shape, c);
+    if (slot->coef) {
+        const ptrdiff_t mbs = (before ? (ptrdiff_t)before->width_mb * before->height_mb : 0) +
+                              (ptrdiff_t)w->job.mb_y * grid->width_mb + w->job.span.mb_x;
+        w->coef = slot->coef + 64 * mbs * pnv_encode_blocks_per_mb(cpu->plan);
+    }
 }
 
 /** To the next slice of the band. 0 at its end. */
@@ -209,7 +208,7 @@ static int walk_next(Walk *w)
         w->job.mb_y++;
     }
     w->job.span = w->cpu->spans[w->column];
-    return w->job.mb_y < w->end_row;
+    return --w->n_left > 0;
 }
 
 /** Most bytes of the slice that comes next. */
@@ -441,18 +440,6 @@ static size_t alpha_bytes(const Slot *slot)
 static size_t frame_overhead(const PnvFraming *f)
 {
     return PNV_FRAME_START_BYTES + (size_t)f->n_pictures * PNV_PICTURE_HEADER_BYTES + 2 * (size_t)f->n_slices;
-}
-
-/** The slices of a band: how many, and which one is first. */
-static int slices_of_band(const Slot *slot, int band, int *first)
-{
-    const PnvFraming *f = framing_of(slot);
-    const int picture = picture_of_band(slot, band), per_picture = bands_per_picture(slot->cpu->plan, f);
-    const PnvGrid *grid = &f->picture[picture].grid;
-    const int row = band_row(grid, band % per_picture, per_picture);
-
-    *first = (picture ? f->picture[0].grid.n_slices : 0) + row * grid->slices_per_row;
-    return (band_row(grid, band % per_picture + 1, per_picture) - row) * grid->slices_per_row;
 }
 
 /** Bytes of those that the frame takes. */
