@@ -6,9 +6,9 @@
  * threads: one copy of the coded bytes, none of the input. Bands of the next frame start meanwhile. One thread alone
  * knows at each slice where it goes, and codes it there.
  *
- * Where a frame has a target or a maximum, it takes several rounds of jobs: the bands first make coefficients, keep
- * them and count their sizes; then rate.h says which slices to code at which quantizer, round by round, each ended by
- * the thread that comes last. What was coded stays in the bands' memory, found by its slice.
+ * Where a frame has a target or passes a maximum, it takes several rounds of jobs: the bands first make coefficients,
+ * keep them and count their sizes; then rate.h says which slices to code at which quantizer, round by round, each ended
+ * by the thread that comes last. What was coded stays in the bands' memory, found by its slice.
  */
 #include <sched.h>
 #include <stdio.h>

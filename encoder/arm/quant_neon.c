@@ -15,7 +15,7 @@ static inline uint16x8_t magnitude_of(int16x8_t c)
     return vreinterpretq_u16_s16(vabsq_s16(c));
 }
 
-/** quantize() of quant.c; 0 in lanes that are not kept. bias: of PnvQuantTwice. */
+/** pnv_quant_level(), with a bias of PnvQuantTwice; 0 in lanes that are not kept. */
 static inline int16x8_t quantize(int16x8_t c, uint16x8_t keep, uint32_t bias, const PnvQuantStep *s)
 {
     const uint16x8_t half = vrhaddq_u16(magnitude_of(c), vdupq_n_u16((uint16_t)bias)); /* (|c| + bias + 1) >> 1 */

@@ -24,7 +24,7 @@ PNV_INLINE __m256i of_rows(const uint32_t *number, int two_rows)
     return _mm256_set_m128i(_mm_set1_epi32((int)number[NEXT]), _mm_set1_epi32((int)number[0]));
 }
 
-/** divide() of quant.c with a bias of PnvQuantTwice. */
+/** The magnitude of pnv_quant_level(), with a bias of PnvQuantTwice. */
 PNV_INLINE __m256i divide(__m256i magnitude, __m256i bias, const PnvQuantTwice *s, int two_rows)
 {
     const __m256i m = _mm256_mulhi_epu16(_mm256_avg_epu16(magnitude, bias), of_rows(&s->recip, two_rows));

@@ -31,7 +31,7 @@ PNV_INLINE __m512i of_rows(const uint32_t *number, int n_rows)
     return v;
 }
 
-/** divide() of quant.c, with a bias of PnvQuantTwice; 0 in lanes that are not kept. */
+/** The magnitude of pnv_quant_level(), with a bias of PnvQuantTwice; 0 in lanes that are not kept. */
 PNV_INLINE __m512i divide(__mmask32 keep, __m512i magnitude, __m512i bias, __m512i recip, __m512i shift)
 {
     const __m512i m = _mm512_avg_epu16(magnitude, bias);

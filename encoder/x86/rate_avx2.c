@@ -88,7 +88,7 @@ PNV_INLINE void count_from(uint32_t count[EDGES], const int8_t *byte, int n, con
 
 void pnv_rate_histogram_avx2(PnvRateHistogram *h, const int16_t *coef, int n_blocks, const uint16_t reciprocal[64])
 {
-    /* Where bins 1 to 16 begin, and 17 to 30 in 128ths: bin_of() of rate.c turned round. Bin 2 is always empty; nothing
+    /* Where bins 1 to 16 begin, and 17 to 30 in 128ths: pnv_rate_bin_of() turned round. Bin 2 is always empty; nothing
      * is as large as bin 31, nor, as bytes less 128 go, as an edge of 0. */
     static const uint8_t low_edge[16] = {1, 2, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192};
     static const uint8_t high_edge[16] = {2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 0, 0};

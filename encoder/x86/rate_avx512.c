@@ -45,7 +45,7 @@ PNV_INLINE __m512i sizes_of(uint16_t *size, const int16_t *coef, int n_blocks, c
 
 void pnv_rate_histogram_avx512(PnvRateHistogram *h, const int16_t *coef, int n_blocks, const uint16_t reciprocal[64])
 {
-    /* Where each bin begins: bin_of() of rate.c turned round; bin 2 is always empty. */
+    /* Where each bin begins: pnv_rate_bin_of() turned round; bin 2 is always empty. */
     static const uint16_t edge[PNV_RATE_BINS] = {
         0,   1,   2,   2,   3,    4,    6,    8,    12,   16,   24,   32,    48,    64,    96,    128,
         192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768,

@@ -159,7 +159,7 @@ PNV_INLINE __m512i row_sum(const __m512i p[4], const uint32_t *k)
     return _mm512_dpwssd_epi32(sum, p[3], factor(k, 3));
 }
 
-/** As quantize() of quant.c, 16 blocks of one scan position. */
+/** As pnv_quant_level(), 16 blocks of one scan position. */
 PNV_INLINE __m256i quantize(__m256i c, const PnvQuantTwice *s)
 {
     __m256i m = _mm256_avg_epu16(_mm256_abs_epi16(c), _mm256_set1_epi32((int)s->bias));
