@@ -126,18 +126,23 @@ static void test_planes(const PnvDsp *ref, const PnvDsp *var, const char *name)
 /* Planes whose samples do not lie side by side, or are not plain numbers. */
 static void test_packed_planes(const PnvDsp *ref, const PnvDsp *var, const char *name)
 {
-    static const int sizes[][2] = {{1, 1}, {7, 3}, {33, 16}, {65, 20}, {129, 17}, {256, 16}};
+    static const int sizes[][2] = {{1, 1}, {7, 3}, {16, 16}, {33, 16}, {65, 20}, {129, 17}, {256, 16}, {384, 18}};
     static const struct { PnvPacking packing; int depth, step, shift; } forms[] = {
         {PNV_PACKING_SAMPLES, 8, 2, 0},   {PNV_PACKING_SAMPLES, 8, 3, 0},   {PNV_PACKING_SAMPLES, 10, 2, 6},
         {PNV_PACKING_SAMPLES, 10, 8, 6},  {PNV_PACKING_SAMPLES, 12, 4, 4},  {PNV_PACKING_SAMPLES, 16, 4, 0},
         {PNV_PACKING_WORDS, 10, 4, 20},   {PNV_PACKING_WORDS_BE, 10, 4, 0}, {PNV_PACKING_V210, 10, 4, 0},
-        {PNV_PACKING_UYVP, 10, 5, 0},     {PNV_PACKING_SAMPLES, 12, 2, 4},
+        {PNV_PACKING_UYVP, 10, 5, 0},     {PNV_PACKING_SAMPLES, 12, 2, 4},  {PNV_PACKING_SAMPLES, 10, 2, 3},
+        {PNV_PACKING_SAMPLES, 8, 4, 0},   {PNV_PACKING_SAMPLES, 8, 8, 0},   {PNV_PACKING_SAMPLES, 10, 4, 6},
+        {PNV_PACKING_SAMPLES, 10, 4, 0},  {PNV_PACKING_SAMPLES, 10, 4, 2},  {PNV_PACKING_SAMPLES, 12, 8, 0},
+        {PNV_PACKING_SAMPLES, 12, 8, 4},
     };
 
     for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
-        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-            PnvPlane p = {.width = sizes[i][0], .height = sizes[i][1], .depth = forms[f].depth, .step = forms[f].step,
-                          .shift = forms[f].shift, .packing = forms[f].packing, .component = exact_between(0, 2),
+        const int is_ordered = forms[f].packing == PNV_PACKING_V210 || forms[f].packing == PNV_PACKING_UYVP;
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes * (is_ordered ? 3 : 1); i++) {
+            const int *size_px = sizes[i / (is_ordered ? 3 : 1)];
+            PnvPlane p = {.width = size_px[0], .height = size_px[1], .depth = forms[f].depth, .step = forms[f].step,
+                          .shift = forms[f].shift, .packing = forms[f].packing, .component = is_ordered ? (int)i % 3 : 0,
                           .range = PNV_SAMPLES_VIDEO};
             p.stride = pnv_plane_row_bytes(&p) + (ptrdiff_t)i % 3;
             const size_t size = (size_t)(p.stride * (p.height - 1) + pnv_plane_row_bytes(&p));

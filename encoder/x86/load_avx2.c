@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ahead.h"
+#include "groups.h"
 #include "load.h"
 #include "x86.h"
 
@@ -51,12 +52,6 @@ PNV_INLINE __m256i load(const void *at)
     return _mm256_loadu_si256((const __m256i *)at);
 }
 
-PNV_INLINE __m256i load_halves(const void *low, const void *high)
-{
-    return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)low)),
-                                   _mm_loadu_si128((const __m128i *)high), 1);
-}
-
 PNV_INLINE __m256i both_lanes(__m128i v)
 {
     return _mm256_broadcastsi128_si256(v);
@@ -74,8 +69,8 @@ PNV_INLINE __m256i thirds(const uint8_t *at)
     const __m256i first = both_lanes(_mm_setr_epi8(0, -1, 3, -1, 6, -1, 9, -1, 12, -1, -1, -1, -1, -1, -1, -1));
     const __m256i rest = both_lanes(_mm_setr_epi8(-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 9, -1, 12, -1, 15, -1));
 
-    return _mm256_or_si256(_mm256_shuffle_epi8(load_halves(at, at + 24), first),
-                           _mm256_shuffle_epi8(load_halves(at + 6, at + 30), rest));
+    return _mm256_or_si256(_mm256_shuffle_epi8(pnv_load_halves(at, at + 24), first),
+                           _mm256_shuffle_epi8(pnv_load_halves(at + 6, at + 30), rest));
 }
 
 /** The lowest 16 bits of 16 words of 64. */
@@ -149,44 +144,18 @@ PNV_INLINE void load_samples(uint16_t *dst, const uint8_t *row, const Part *p, K
     }
 }
 
-/**
- * Where the samples of a component are in 6 pixels: pairs of bytes, and what makes bits 6..15 of them the sample. Of
- * chroma it is three samples, the first or the second half of a lane.
- */
-typedef struct Group {
-    int8_t bytes[2][16];
-    uint16_t factor[8];
-} Group;
-
 enum { GROUP_SAMPLES = 6 }; /* in a lane */
 
-static const Group v210_groups[3] = {
-    {{{1, 2, 4, 5, 6, 7, 9, 10, 12, 13, 14, 15, -1, -1, -1, -1}}, {16, 64, 4, 16, 64, 4}},
-    {{{0, 1, 5, 6, 10, 11, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1},
-      {-1, -1, -1, -1, -1, -1, 0, 1, 5, 6, 10, 11, -1, -1, -1, -1}}, {64, 16, 4, 64, 16, 4}},
-    {{{2, 3, 8, 9, 13, 14, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1},
-      {-1, -1, -1, -1, -1, -1, 2, 3, 8, 9, 13, 14, -1, -1, -1, -1}}, {4, 64, 16, 4, 64, 16}},
-};
-static const Group uyvp_groups[3] = {
-    {{{2, 1, 4, 3, 7, 6, 9, 8, 12, 11, 14, 13, -1, -1, -1, -1}}, {4, 64, 4, 64, 4, 64}},
-    {{{1, 0, 6, 5, 11, 10, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1},
-      {-1, -1, -1, -1, -1, -1, 1, 0, 6, 5, 11, 10, -1, -1, -1, -1}}, {1, 1, 1, 1, 1, 1}},
-    {{{3, 2, 8, 7, 13, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1},
-      {-1, -1, -1, -1, -1, -1, 3, 2, 8, 7, 13, 12, -1, -1, -1, -1}}, {16, 16, 16, 16, 16, 16}},
-};
-
-/** Six samples in each lane: of two groups of luma, of four of chroma. */
-PNV_INLINE __m256i two_lanes(const uint8_t *at, const Group *g, int group_bytes, int is_chroma)
+/** Six samples in each lane, which are lane_bytes apart: of a group of luma, of two of chroma. */
+PNV_INLINE __m256i two_lanes(const uint8_t *at, const PnvGroups *g, int lane_bytes, int is_chroma)
 {
-    const int lane_bytes = is_chroma ? 2 * group_bytes : group_bytes;
-    const __m256i first = both_lanes(_mm_loadu_si128((const __m128i *)g->bytes[0]));
-    const __m256i second = both_lanes(_mm_loadu_si128((const __m128i *)g->bytes[1]));
+    const __m256i bytes = both_lanes(_mm_loadu_si128((const __m128i *)g->pair));
     const __m256i factor = both_lanes(_mm_loadu_si128((const __m128i *)g->factor));
-    __m256i pairs = _mm256_shuffle_epi8(load_halves(at, at + lane_bytes), first);
+    __m256i pairs = _mm256_shuffle_epi8(pnv_load_halves(at, at + lane_bytes), pnv_groups_pick(bytes, 0));
 
     if (is_chroma)
-        pairs = _mm256_or_si256(
-            pairs, _mm256_shuffle_epi8(load_halves(at + group_bytes, at + lane_bytes + group_bytes), second));
+        pairs = _mm256_or_si256(pairs, _mm256_shuffle_epi8(pnv_load_halves(at + 16, at + lane_bytes + 16),
+                                                           pnv_groups_pick(bytes, 1)));
     return _mm256_srli_epi16(_mm256_mullo_epi16(pairs, factor), 6);
 }
 
@@ -196,11 +165,12 @@ PNV_INLINE void store_lanes(uint16_t *dst, __m256i v)
     _mm_storeu_si128((__m128i *)(dst + GROUP_SAMPLES), _mm256_extracti128_si256(v, 1));
 }
 
-/** Six pixels in 16 bytes (v210) or 15 (UYVP). */
-PNV_INLINE void load_groups(uint16_t *dst, const uint8_t *row, const Part *p, const Group *g, int group_bytes,
+/** Whole groups, the first one from p->skipped on. */
+PNV_INLINE void load_groups(uint16_t *dst, const uint8_t *row, const Part *p, const PnvGroups *g, int group_bytes,
                             int is_chroma)
 {
-    const int step = (is_chroma ? 4 : 2) * group_bytes, reads = step - group_bytes + 16;
+    const int lane_bytes = is_chroma ? 2 * group_bytes : group_bytes;
+    const int step = 2 * lane_bytes, reads = lane_bytes + (is_chroma ? 32 : 16);
     const uint8_t *at = row + p->begin, *end = row + p->end;
     int x = 0;
 
@@ -210,17 +180,17 @@ PNV_INLINE void load_groups(uint16_t *dst, const uint8_t *row, const Part *p, co
         const int is_short = end - at < reads;
         if (is_short)
             memcpy(copy, at, (size_t)(end - at));
-        store_lanes(made, scaled(two_lanes(is_short ? copy : at, g, group_bytes, is_chroma), p));
+        store_lanes(made, scaled(two_lanes(is_short ? copy : at, g, lane_bytes, is_chroma), p));
         _mm256_storeu_si256((__m256i *)dst, _mm256_loadu_si256((const __m256i *)(made + p->skipped)));
         x = 2 * GROUP_SAMPLES - p->skipped;
         at += step;
     }
     for (; x < p->n && end - at >= reads; x += 2 * GROUP_SAMPLES, at += step)
-        store_lanes(dst + x, scaled(two_lanes(at, g, group_bytes, is_chroma), p));
+        store_lanes(dst + x, scaled(two_lanes(at, g, lane_bytes, is_chroma), p));
     if (x < p->n) {
         uint8_t copy[64] = {0};
         memcpy(copy, at, (size_t)(end - at));
-        store_lanes(dst + x, scaled(two_lanes(copy, g, group_bytes, is_chroma), p));
+        store_lanes(dst + x, scaled(two_lanes(copy, g, lane_bytes, is_chroma), p));
     }
 }
 
@@ -236,7 +206,7 @@ PNV_INLINE void end_row(uint16_t *dst, const uint8_t *row, const Part *p)
 }
 
 /** All that is constant of a kind is so where this is called. */
-PNV_INLINE void each_row(const Part *part, Kind kind, int step, int reads, const Group *g, int is_chroma)
+PNV_INLINE void each_row(const Part *part, Kind kind, int step, int reads, const PnvGroups *g, int is_chroma)
 {
     const Part local = *part, *const p = &local; /* which no store can change */
     uint16_t *dst = p->dst;
@@ -274,15 +244,13 @@ static void load_sample_rows(const Part *p, Kind kind)
 #undef SAMPLES
 }
 
-static void load_group_rows(const Part *p, int is_v210, int component)
+static void load_group_rows(const Part *p, const PnvGroups *g, int is_chroma)
 {
-    const Group *g = is_v210 ? &v210_groups[component] : &uyvp_groups[component];
-
-    if (is_v210 && component == 0)
+    if (g->bytes == 16 && !is_chroma)
         each_row(p, GROUPS, 16, 0, g, 0);
-    else if (is_v210)
+    else if (g->bytes == 16)
         each_row(p, GROUPS, 16, 0, g, 1);
-    else if (component == 0)
+    else if (!is_chroma)
         each_row(p, GROUPS, 15, 0, g, 0);
     else
         each_row(p, GROUPS, 15, 0, g, 1);
@@ -327,13 +295,13 @@ static int load_rows(uint16_t *dst, ptrdiff_t dst_stride, const PnvPlane *plane,
     if (kind == OTHER)
         return -1;
     if (kind == GROUPS) {
-        const int is_v210 = plane->packing == PNV_PACKING_V210, group_bytes = is_v210 ? 16 : 15;
-        const int groups = plane->component == 0 ? 1 : 2; /* of a lane */
-        p.begin = (ptrdiff_t)(first / GROUP_SAMPLES) * groups * group_bytes;
+        const PnvGroups *g = pnv_groups(plane);
+        const int lane_bytes = (plane->component == 0 ? 1 : 2) * g->bytes;
+        p.begin = (ptrdiff_t)(first / GROUP_SAMPLES) * lane_bytes;
         p.skipped = first % GROUP_SAMPLES;
-        p.bytes = (p.n + p.skipped) * groups * group_bytes / GROUP_SAMPLES;
+        p.bytes = (p.n + p.skipped) * lane_bytes / GROUP_SAMPLES;
         ask_ahead(&p);
-        load_group_rows(&p, is_v210, plane->component);
+        load_group_rows(&p, g, plane->component > 0);
     } else {
         ask_ahead(&p);
         load_sample_rows(&p, kind);

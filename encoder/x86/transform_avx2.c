@@ -11,34 +11,20 @@
 #include <immintrin.h>
 #include <string.h>
 
-#include "ahead.h"
 #include "factors.h"
 #include "forward.h"
+#include "source.h"
 #include "x86.h"
 
 enum { GROUP_BLOCKS = 16, GROUP_COLUMNS = 64, N_HALVES = 2, N_SOURCES = 4 };
 
-/** What the 16 row pointers of a group point to; constant at each call of transform_group(). */
-typedef enum Kind {
-    SAMPLES, /**< What fetch wrote. */
-    VIDEO_8, /**< uint8_t of a plane. */
-    VIDEO_16 /**< uint16_t of a plane, depth 10 or 12. */
-} Kind;
-
-/** Where a group comes from, GROUP_COLUMNS in each row; 4 for each block that is there of a partial one. */
-typedef struct Source {
-    const uint8_t *row[16];
-    ptrdiff_t ahead; /**< Bytes to what the next slice will read. */
-    int depth;
-    int is_luma;
-} Source;
-
-/** Where it goes. */
+/** Where a group goes. */
 typedef struct Output {
     int16_t *coef;          /**< First block of the group in the row of scan position 0. */
     ptrdiff_t stride;       /**< Blocks of the unit. */
     const uint8_t *scan_of; /**< Scan position of each raster position. */
     const PnvQuant *quant;  /**< NULL: coefficients are kept. */
+    int is_luma;
     int n_blocks;           /**< That are there: 16, or 8, 4 or 2 of a partial group, a unit of its own. */
 } Output;
 
@@ -50,27 +36,6 @@ PNV_INLINE __m256i factor(const uint32_t *table, int i)
 /** Sum of products of pairs, and a sum of them. */
 #define MUL(x, table, i) _mm256_madd_epi16(x, factor(table, i))
 #define ADD(a, b) _mm256_add_epi32(a, b)
-
-/** Columns at .. at + 7 and, in the upper lane, those 32 further on, where a partial group has none, at fetch's scale. */
-PNV_INLINE __m256i load_row(const uint8_t *at, Kind kind, int depth, int partial)
-{
-    __m256i s;
-
-    if (kind == VIDEO_8) {
-        __m128i low = _mm_loadl_epi64((const __m128i *)at);
-        if (!partial)
-            low = _mm_unpacklo_epi64(low, _mm_loadl_epi64((const __m128i *)(at + 32)));
-        s = _mm256_cvtepu8_epi16(low);
-        return _mm256_sub_epi16(_mm256_slli_epi16(s, 6), _mm256_set1_epi16(8192));
-    }
-    s = _mm256_zextsi128_si256(_mm_loadu_si128((const __m128i *)at));
-    if (!partial)
-        s = _mm256_inserti128_si256(s, _mm_loadu_si128((const __m128i *)(at + 64)), 1);
-    if (kind == SAMPLES)
-        return s;
-    s = _mm256_and_si256(s, _mm256_set1_epi16((short)((1 << depth) - 1)));
-    return _mm256_sub_epi16(_mm256_sll_epi16(s, _mm_cvtsi32_si128(14 - depth)), _mm256_set1_epi16(8192));
-}
 
 /** Results are the high halves of 32 bits: of even to the low halves, of odd where they are. */
 PNV_INLINE __m256i high_halves(__m256i low, __m256i high)
@@ -162,46 +127,39 @@ PNV_INLINE void put_row(const Output *o, int raster, __m256i even, __m256i odd, 
 }
 
 /**
- * What the next slice has in place of this group's row. Asked for in the row pass: the column pass loads what may still
- * be on its way itself, and a prefetch there takes one of the few places for lines that are, for which loads then wait.
+ * One group. kind, partial (blocks are missing) and quantizing are constants.
+ *
+ * What the next slice reads is asked for in the row pass: the column pass loads what may still be on its way itself, and
+ * a prefetch there takes one of the few places for lines that are, for which loads then wait.
  */
-PNV_INLINE void ask_for(const uint8_t *row, const Source *s, int bytes, int n_blocks)
-{
-    if (n_blocks == GROUP_BLOCKS)
-        pnv_ask_for_lines(row, GROUP_COLUMNS * bytes, s->ahead);
-    else
-        pnv_ask_for_row(row, 4 * n_blocks * bytes, s->ahead, PNV_FETCH_STRIDE * bytes);
-}
-
-/** One group. kind, partial (blocks are missing) and quantizing are constants. */
-PNV_INLINE void transform_group(const Output *output, const Source *source, Kind kind, int partial, int quantizing)
+PNV_INLINE void transform_group(const Output *output, const PnvSource *s, PnvSourceKind kind, int partial,
+                                int quantizing)
 {
     const Output local = *output, *const o = &local; /* whose members no store can change */
-    const Source s = *source;
-    const int bytes = kind == VIDEO_8 ? 1 : 2;
     __m256i columns[8][N_HALVES * N_SOURCES]; /* by frequency */
 
     for (int i = 0; i < N_HALVES * N_SOURCES; i++) {
         /* Luma: bottom is the lowest bit of the source, then the macroblock; the half is the column in that. Chroma:
          * the half is top or bottom, the source the column. */
         const int half = i / N_SOURCES, j = i % N_SOURCES;
-        const int bottom = s.is_luma ? j & 1 : half, column = s.is_luma ? (j & 2) + half : j;
+        const int bottom = o->is_luma ? j & 1 : half, column = o->is_luma ? (j & 2) + half : j;
         __m256i r[8];
         if (partial && 2 * column >= o->n_blocks) {
             for (int v = 0; v < 8; v++)
                 columns[v][i] = _mm256_setzero_si256();
             continue;
         }
+        const PnvSourceEight e = pnv_source_eight(s, 8 * column, kind);
         for (int y = 0; y < 8; y++)
-            r[y] = load_row(s.row[8 * bottom + y] + 8 * column * bytes, kind, s.depth, partial);
+            r[y] = pnv_source_load(s->row[8 * bottom + y], &e, s, kind, partial);
         column_pass(&columns[0][i], N_HALVES * N_SOURCES, r);
     }
     for (int v = 0; v < 8; v++) {
         const uint32_t *k = row_factors;
         const __m256i half = _mm256_set1_epi32(1 << 15);
         __m256i p[N_HALVES][4], zero[N_HALVES], four[N_HALVES];
-        for (int i = 2 * v; kind != SAMPLES && i < 2 * v + 2; i++)
-            ask_for(s.row[i], &s, bytes, partial ? o->n_blocks : GROUP_BLOCKS);
+        for (int i = 2 * v; kind != PNV_SOURCE_SAMPLES && i < 2 * v + 2; i++)
+            pnv_source_ask(s, s->row[i], partial ? 4 * o->n_blocks : GROUP_COLUMNS, kind);
         for (int h = 0; h < N_HALVES; h++) {
             transpose(p[h], columns[v] + N_SOURCES * h);
             const __m256i outer = ADD(half, ADD(MUL(p[h][0], k, 0), MUL(p[h][3], k, 0)));
@@ -219,55 +177,60 @@ PNV_INLINE void transform_group(const Output *output, const Source *source, Kind
 }
 
 #define GROUP_FUNCTION(name, kind, partial, quantizing)                                                                \
-    static __attribute__((noinline)) void name(const Output *o, const Source *s)                                       \
+    static __attribute__((noinline)) void name(const Output *o, const PnvSource *s)                                    \
     {                                                                                                                  \
         transform_group(o, s, kind, partial, quantizing);                                                              \
     }
-GROUP_FUNCTION(group_samples, SAMPLES, 0, 0)
-GROUP_FUNCTION(group_samples_partial, SAMPLES, 1, 0)
-GROUP_FUNCTION(group_samples_quant, SAMPLES, 0, 1)
-GROUP_FUNCTION(group_samples_quant_partial, SAMPLES, 1, 1)
-GROUP_FUNCTION(group_8, VIDEO_8, 0, 0)
-GROUP_FUNCTION(group_8_partial, VIDEO_8, 1, 0)
-GROUP_FUNCTION(group_8_quant, VIDEO_8, 0, 1)
-GROUP_FUNCTION(group_8_quant_partial, VIDEO_8, 1, 1)
-GROUP_FUNCTION(group_16, VIDEO_16, 0, 0)
-GROUP_FUNCTION(group_16_partial, VIDEO_16, 1, 0)
-GROUP_FUNCTION(group_16_quant, VIDEO_16, 0, 1)
-GROUP_FUNCTION(group_16_quant_partial, VIDEO_16, 1, 1)
+#define GROUP_FUNCTIONS(name, kind)                                                                                    \
+    GROUP_FUNCTION(name, kind, 0, 0)                                                                                   \
+    GROUP_FUNCTION(name##_partial, kind, 1, 0)                                                                         \
+    GROUP_FUNCTION(name##_quant, kind, 0, 1)                                                                           \
+    GROUP_FUNCTION(name##_quant_partial, kind, 1, 1)
+GROUP_FUNCTIONS(group_samples, PNV_SOURCE_SAMPLES)
+GROUP_FUNCTIONS(group_bytes, PNV_SOURCE_BYTES)
+GROUP_FUNCTIONS(group_words, PNV_SOURCE_WORDS)
+GROUP_FUNCTIONS(group_high, PNV_SOURCE_HIGH)
+GROUP_FUNCTIONS(group_second, PNV_SOURCE_SECOND)
+GROUP_FUNCTIONS(group_fourth, PNV_SOURCE_FOURTH)
+GROUP_FUNCTIONS(group_luma, PNV_SOURCE_LUMA)
+GROUP_FUNCTIONS(group_chroma, PNV_SOURCE_CHROMA)
+#undef GROUP_FUNCTIONS
 #undef GROUP_FUNCTION
 
-static void (*const groups[3][2][2])(const Output *, const Source *) = {
-    [SAMPLES] = {{group_samples, group_samples_partial}, {group_samples_quant, group_samples_quant_partial}},
-    [VIDEO_8] = {{group_8, group_8_partial}, {group_8_quant, group_8_quant_partial}},
-    [VIDEO_16] = {{group_16, group_16_partial}, {group_16_quant, group_16_quant_partial}},
+static void (*const groups[PNV_SOURCE_KINDS][2][2])(const Output *, const PnvSource *) = {
+#define GROUPS(name) {{name, name##_partial}, {name##_quant, name##_quant_partial}}
+    [PNV_SOURCE_SAMPLES] = GROUPS(group_samples), [PNV_SOURCE_BYTES] = GROUPS(group_bytes),
+    [PNV_SOURCE_WORDS] = GROUPS(group_words),     [PNV_SOURCE_HIGH] = GROUPS(group_high),
+    [PNV_SOURCE_SECOND] = GROUPS(group_second),   [PNV_SOURCE_FOURTH] = GROUPS(group_fourth),
+    [PNV_SOURCE_LUMA] = GROUPS(group_luma),       [PNV_SOURCE_CHROMA] = GROUPS(group_chroma),
+#undef GROUPS
 };
 
 /** All groups of a unit. s: its first one. */
-static void transform_unit(int16_t *coef, Source *s, Kind kind, int n_blocks, const uint8_t scan[64],
-                           const PnvQuant *quant)
+static void transform_unit(int16_t *coef, PnvSource *s, PnvSourceKind kind, PnvBlockOrder order, int n_mb,
+                           const uint8_t scan[64], const PnvQuant *quant)
 {
-    const int column_bytes = kind == VIDEO_8 ? 1 : 2;
+    const int n_blocks = n_mb * pnv_order_blocks_per_mb(order);
     uint8_t any[64];
-    Output o = {.stride = n_blocks, .scan_of = pnv_scan_inverse(any, scan), .quant = quant};
+    Output o = {.stride = n_blocks, .scan_of = pnv_scan_inverse(any, scan), .quant = quant,
+                .is_luma = order == PNV_BLOCKS_LUMA};
 
     o.n_blocks = n_blocks < GROUP_BLOCKS ? n_blocks : GROUP_BLOCKS;
     for (int first = 0; first < n_blocks; first += GROUP_BLOCKS) {
         o.coef = coef + first;
         groups[kind][quant != NULL][n_blocks < GROUP_BLOCKS](&o, s);
-        for (int y = 0; y < 16; y++)
-            s->row[y] += GROUP_COLUMNS * column_bytes;
+        pnv_source_advance(s, GROUP_COLUMNS, kind);
     }
 }
 
 static void samples_unit(int16_t *coef, const int16_t *samples, ptrdiff_t stride, PnvBlockOrder order, int n_mb,
                          const uint8_t scan[64], const PnvQuant *quant)
 {
-    Source s = {.is_luma = order == PNV_BLOCKS_LUMA};
+    PnvSource s = {0};
 
     for (int y = 0; y < 16; y++)
         s.row[y] = (const uint8_t *)(samples + y * stride);
-    transform_unit(coef, &s, SAMPLES, n_mb * pnv_order_blocks_per_mb(order), scan, quant);
+    transform_unit(coef, &s, PNV_SOURCE_SAMPLES, order, n_mb, scan, quant);
 }
 
 void pnv_transform_avx2(int16_t *coef, const int16_t *samples, ptrdiff_t stride, PnvBlockOrder order, int n_mb,
@@ -279,24 +242,18 @@ void pnv_transform_avx2(int16_t *coef, const int16_t *samples, ptrdiff_t stride,
 void pnv_forward_avx2(int16_t *level, const PnvPlane *plane, int x0, int y0, PnvBlockOrder order, int n_mb,
                       const uint8_t scan[64], const PnvQuant *quant)
 {
-    const int bytes = plane->depth == 8 ? 1 : 2, width = n_mb * (order == PNV_BLOCKS_CHROMA_422 ? 8 : 16);
-    const int last_row = plane->height - 1;
+    const int width = n_mb * (order == PNV_BLOCKS_CHROMA_422 ? 8 : 16);
+    PnvSource s;
+    const PnvSourceKind kind = pnv_source_init(&s, plane, x0, y0, width);
 
-    /* Anything but whole blocks of ordinary samples goes through memory. */
-    if (!pnv_fetch_is_plain(plane) || plane->width - x0 < width) {
-        _Alignas(32) int16_t samples[16 * PNV_FETCH_STRIDE + PNV_LOAD_ROOM];
-        if (pnv_fetch_is_plain(plane))
-            pnv_fetch_avx2(samples, plane, x0, y0, width);
-        else
-            pnv_fetch_loaded_avx2(samples, plane, x0, y0, width);
-        samples_unit(level, samples, PNV_FETCH_STRIDE, order, n_mb, scan, quant);
+    if (kind != PNV_SOURCE_SAMPLES) {
+        transform_unit(level, &s, kind, order, n_mb, scan, quant);
         return;
     }
-    Source s = {.ahead = pnv_ahead_of_columns(plane, x0, width), .depth = plane->depth,
-                .is_luma = order == PNV_BLOCKS_LUMA};
-    for (int y = 0; y < 16; y++) {
-        const int row = y0 + y < last_row ? y0 + y : last_row;
-        s.row[y] = plane->data + row * plane->stride + (ptrdiff_t)x0 * bytes;
-    }
-    transform_unit(level, &s, bytes == 1 ? VIDEO_8 : VIDEO_16, n_mb * pnv_order_blocks_per_mb(order), scan, quant);
+    _Alignas(32) int16_t samples[16 * PNV_FETCH_STRIDE + PNV_LOAD_ROOM];
+    if (pnv_fetch_is_plain(plane))
+        pnv_fetch_avx2(samples, plane, x0, y0, width);
+    else
+        pnv_fetch_loaded_avx2(samples, plane, x0, y0, width);
+    samples_unit(level, samples, PNV_FETCH_STRIDE, order, n_mb, scan, quant);
 }
