@@ -75,40 +75,52 @@ static void to_video_range(PnvConvertScratch *room, const PnvDsp *dsp, const Pnv
         row[x] = (uint16_t)(room->wide[0][x] + 8192);
 }
 
+/** The row at eighth y8: even samples begin at eighth x8[0] of a column, odd ones, if it is finer, at x8[1]. */
+static void interpolate_row(PnvConvertScratch *room, const PnvDsp *dsp, int16_t *dst, const int x8[2], int y8,
+                            int first_x, int first_y, int n_cols, int is_finer_x, int depth)
+{
+    const int n = is_finer_x ? (n_cols + 1) / 2 : n_cols;
+    const uint16_t *six[6], *line = room->line[0];
+
+    for (int odd = 0; odd <= is_finer_x; odd++) {
+        six_rows(six, room, y8, first_y, (x8[odd] >> 3) - first_x);
+        dsp->interpolate(room->line[odd], six, x8[odd] & 7, y8 & 7, n, (1 << depth) - 1);
+    }
+    if (is_finer_x) {
+        for (int x = 0; x < n; x++) {
+            room->both[2 * x] = room->line[0][x];
+            room->both[2 * x + 1] = room->line[1][x];
+        }
+        line = room->both;
+    }
+    dsp->fetch_scale(dst, line, n_cols, depth, PNV_SAMPLES_VIDEO);
+}
+
 static void interpolate(PnvConvertScratch *room, const PnvDsp *dsp, const PnvConversion *v, const PnvChromaGrid *g,
                         const PnvPlane *plane, int16_t *dst, int x0, int y0, int width, int n_rows)
 {
-    const int n_cols = min_int(width, v->chroma_width - x0), depth = pnv_convert_depth(plane), max = (1 << depth) - 1;
-    const int is_finer_x = g->step_x == 4, n = is_finer_x ? (n_cols + 1) / 2 : n_cols;
+    const int n_cols = min_int(width, v->chroma_width - x0), depth = pnv_convert_depth(plane);
+    const int is_finer_x = g->step_x == 4, keeps_columns = !is_finer_x && !g->offset_x;
     const int x8[2] = {g->step_x * x0 - g->offset_x, g->step_x * (x0 + 1) - g->offset_x};
-    const int first_x = (x8[0] >> 3) - 2;
-    /* without rows in between no others are read */
-    const int first_y = ((g->step_y * y0 - g->offset_y) >> 3) - (g->step_y == 8 ? 0 : 2);
-    const int last_y = ((g->step_y * (y0 + n_rows - 1) - g->offset_y) >> 3) + (g->step_y == 8 ? 0 : 3);
+    const int y8 = g->step_y * y0 - g->offset_y;
+    /* without columns or rows in between no others are read */
+    const int first_x = (x8[0] >> 3) - (keeps_columns ? 0 : 2), first_y = (y8 >> 3) - (g->step_y == 8 ? 0 : 2);
+    const int n_read = keeps_columns ? n_cols : (is_finer_x ? (n_cols + 1) / 2 : n_cols) + 6;
+    const int last_y = ((y8 + g->step_y * (n_rows - 1)) >> 3) + (g->step_y == 8 ? 0 : 3);
 
     const int is_video = plane->range == PNV_SAMPLES_VIDEO;
-    dsp->load(room->raw[0], PNV_CONVERT_STRIDE, plane, first_x, first_y, n + 6, last_y - first_y + 1,
+    dsp->load(room->raw[0], PNV_CONVERT_STRIDE, plane, first_x, first_y, n_read, last_y - first_y + 1,
               is_video ? depth - plane->depth : 0);
     for (int y = first_y; y <= last_y && !is_video; y++)
-        to_video_range(room, dsp, plane, room->raw[y - first_y], n + 6);
-    for (int y = 0; y < n_rows; y++) {
-        const int y8 = g->step_y * (y0 + y) - g->offset_y;
-        const uint16_t *six[6];
-        for (int odd = 0; odd <= is_finer_x; odd++) {
-            six_rows(six, room, y8, first_y, (x8[odd] >> 3) - first_x);
-            dsp->interpolate(room->line[odd], six, x8[odd] & 7, y8 & 7, n, max);
-        }
-        const uint16_t *line = room->line[0];
-        if (is_finer_x) {
-            for (int x = 0; x < n; x++) {
-                room->both[2 * x] = room->line[0][x];
-                room->both[2 * x + 1] = room->line[1][x];
-            }
-            line = room->both;
-        }
-        dsp->fetch_scale(dst + y * PNV_FETCH_STRIDE, line, n_cols, depth, PNV_SAMPLES_VIDEO);
+        to_video_range(room, dsp, plane, room->raw[y - first_y], n_read);
+    if (keeps_columns && depth <= PNV_INTERPOLATE_ROWS_DEPTH)
+        dsp->interpolate_rows(dst, room->raw[2], PNV_CONVERT_STRIDE, y8 & 7, n_cols, n_rows, depth);
+    else
+        for (int y = 0; y < n_rows; y++)
+            interpolate_row(room, dsp, dst + y * PNV_FETCH_STRIDE, x8, y8 + g->step_y * y, first_x, first_y, n_cols,
+                            is_finer_x, depth);
+    for (int y = 0; y < n_rows; y++)
         repeat_last(dst + y * PNV_FETCH_STRIDE, n_cols, width);
-    }
     repeat_row(dst, n_rows, width);
 }
 

@@ -29,6 +29,7 @@ void pnv_dsp_init(PnvDsp *dsp, PnvCpu cpu)
         .alpha_bits = pnv_alpha_bits_c,
         .alpha_write = pnv_alpha_write_c,
         .interpolate = pnv_interpolate_c,
+        .interpolate_rows = pnv_interpolate_rows_c,
     };
     if (cpu == PNV_CPU_AUTO)
         cpu = pnv_cpu_best();
@@ -51,6 +52,7 @@ void pnv_dsp_init(PnvDsp *dsp, PnvCpu cpu)
         dsp->alpha_bits = pnv_alpha_bits_avx2;
         dsp->alpha_write = pnv_alpha_write_avx2;
         dsp->interpolate = pnv_interpolate_avx2;
+        dsp->interpolate_rows = pnv_interpolate_rows_avx2;
     }
     if (cpu == PNV_CPU_AVX512) {
         dsp->fetch = pnv_fetch_avx512;

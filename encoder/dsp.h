@@ -45,6 +45,8 @@ typedef struct PnvDsp {
                           int bits);                                                   /**< pnv_alpha_write_c() */
     void (*interpolate)(uint16_t *dst, const uint16_t *const row[6], int fx, int fy, int n,
                         int max);                                                      /**< pnv_interpolate_c() */
+    void (*interpolate_rows)(int16_t *dst, const uint16_t *src, ptrdiff_t stride, int fy, int n, int n_rows,
+                             int depth);                                               /**< pnv_interpolate_rows_c() */
 } PnvDsp;
 
 /** The fastest variants up to a level that pnv_cpu_has(); auto means the best. What has none stays C. */

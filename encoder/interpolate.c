@@ -30,3 +30,18 @@ void pnv_interpolate_c(uint16_t *dst, const uint16_t *const row[6], int fx, int 
     else
         interpolate_row(dst, row, fx, fy, n, max);
 }
+
+void pnv_interpolate_rows_c(int16_t *dst, const uint16_t *src, ptrdiff_t stride, int fy, int n, int n_rows, int depth)
+{
+    uint16_t made[PNV_FETCH_STRIDE];
+    const uint16_t *row[6];
+
+    assert(n <= PNV_FETCH_STRIDE - PNV_LOAD_ROOM && depth <= PNV_INTERPOLATE_ROWS_DEPTH);
+    for (int y = 0; y < n_rows; y++, fy += 4, dst += PNV_FETCH_STRIDE) {
+        for (int i = 0; i < 6; i++)
+            row[i] = src + ((fy >> 3) + i - 2) * stride;
+        pnv_interpolate_c(made, row, 0, fy & 7, n, (1 << depth) - 1);
+        for (int x = 0; x < n; x++)
+            dst[x] = pnv_sample_video(made[x], depth);
+    }
+}

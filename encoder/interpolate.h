@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "fetch.h"
 #include "shared.h"
 
 /*
@@ -121,5 +122,22 @@ PNV_SHARED int pnv_interpolate_sample(const int s[6][6], int fx, int fy, int max
  * @param max 2^depth - 1, depth 8..16
  */
 void pnv_interpolate_c(uint16_t *dst, const uint16_t *const row[6], int fx, int fy, int n, int max);
+
+/**
+ * Twice as many rows, of columns that are kept, at the scale of fetch.h: what most 4:2:0 needs. Row y of dst lies
+ * fy + 4 * y eighths of a row below row 0 of src.
+ *
+ * @param dst    rows of PNV_FETCH_STRIDE; PNV_LOAD_ROOM columns behind n are left with anything.
+ * @param src    0..2^depth - 1. Rows from -2 to the third below the last that is made are read, and PNV_LOAD_ROOM
+ *               columns behind n.
+ * @param stride samples from a row to the next
+ * @param fy     0..7
+ * @param n      1..PNV_FETCH_STRIDE - PNV_LOAD_ROOM
+ * @param n_rows 1..16
+ * @param depth  8..PNV_INTERPOLATE_ROWS_DEPTH
+ */
+void pnv_interpolate_rows_c(int16_t *dst, const uint16_t *src, ptrdiff_t stride, int fy, int n, int n_rows, int depth);
+
+enum { PNV_INTERPOLATE_ROWS_DEPTH = 13 };
 
 #endif

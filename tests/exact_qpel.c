@@ -215,6 +215,40 @@ static void test_lengths(const PnvDsp *dsp, const char *name, int depth)
     }
 }
 
+/* All rows of a unit at once are those of one after the other, from memory that ends where reading has to. */
+static void test_rows(const PnvDsp *dsp, const char *name, int depth)
+{
+    static const int counts[] = {1, 2, 7, 8, 15, 16, 17, 31, 32, 33, 48, 63, 64, 65, 112};
+    static int16_t got[17 * PNV_FETCH_STRIDE];
+    const int max = (1 << depth) - 1;
+
+    for (int round = 0; round < 8 * 16 * 15; round++) {
+        const int fy = round % 8, n_rows = round / 8 % 16 + 1, n = counts[round / 128], fill = round % N_FILLS;
+        const int n_read = ((fy + 4 * (n_rows - 1)) >> 3) + 6, stride = n + exact_between(0, 20);
+        const size_t room = (size_t)(stride * (n_read - 1) + n + PNV_LOAD_ROOM);
+        uint16_t *memory = malloc(room * sizeof *memory), want[PNV_FETCH_STRIDE];
+        REQUIRE(memory, "memory");
+        for (size_t i = 0; i < room; i++)
+            memory[i] = (uint16_t)sample(fill, (int)i / stride % 6, (int)i % stride, max);
+        memset(got, 0x55, sizeof got);
+        dsp->interpolate_rows(got, memory + 2 * stride, stride, fy, n, n_rows, depth);
+        for (int y = 0; y < 16; y++) {
+            const int at = (fy + 4 * y) >> 3;
+            const uint16_t *row[6];
+            for (int i = 0; i < 6 && y < n_rows; i++)
+                row[i] = memory + (at + i) * stride;
+            if (y < n_rows)
+                pnv_interpolate_c(want, row, 0, (fy + 4 * y) & 7, n, max);
+            for (int x = 0; x < n; x++)
+                CHECK(got[y * PNV_FETCH_STRIDE + x] == (y < n_rows ? pnv_sample_video(want[x], depth) : 0x5555),
+                      "%s rows, %d bits, from %d/8: row %d of %d, column %d of %d", name, depth, fy, y, n_rows, x, n);
+            for (int x = n + PNV_LOAD_ROOM; x < PNV_FETCH_STRIDE; x++)
+                CHECK(got[y * PNV_FETCH_STRIDE + x] == 0x5555, "%s rows wrote column %d of %d", name, x, n);
+        }
+        free(memory);
+    }
+}
+
 /* mc22 is not mc02 of a row that mc20 made and rounded. */
 static void test_cascade(const PnvDsp *dsp, const char *name)
 {
@@ -257,6 +291,8 @@ int main(void)
         for (size_t d = 0; d < sizeof depths / sizeof *depths; d++) {
             test_places(&dsp, name, depths[d]);
             test_lengths(&dsp, name, depths[d]);
+            if (depths[d] <= PNV_INTERPOLATE_ROWS_DEPTH)
+                test_rows(&dsp, name, depths[d]);
         }
         test_cascade(&dsp, name);
     }

@@ -162,6 +162,8 @@ PNV_INLINE int needs_centre(Column column, int quarters)
 /* So many quarters of the way from the nearer row of samples to the half row. */
 PNV_INLINE __m256i between(__m256i full, __m256i half, int quarters)
 {
+    if (quarters % 4 == 0)
+        return quarters ? half : full;
     if (quarters == 2)
         return _mm256_avg_epu16(full, half);
     const __m256i odd = _mm256_and_si256(_mm256_xor_si256(full, half), _mm256_set1_epi16(1));
@@ -174,7 +176,7 @@ PNV_INLINE __m256i at_full_column(const Chunk *p, ptrdiff_t x, int quarters, Dep
     if (quarters == 0)
         return load(p->near_at + x);
     const __m256i half = half_in_column(p, x + p->near_column, depth);
-    return quarters == 4 ? half : between(load(p->near_at + x), half, quarters);
+    return between(load(p->near_at + x), half, quarters);
 }
 
 PNV_INLINE __m256i at_half_column(const Chunk *p, ptrdiff_t x, int quarters, Depth depth)
@@ -307,4 +309,50 @@ void pnv_interpolate_avx2(uint16_t *dst, const uint16_t *const row[6], int fx, i
         make_short_row(dst, row, fx, fy, n, max);
     else
         make_row(dst, row, fx, fy, n, max);
+}
+
+/**
+ * Rows y, y + 2 .. of dst, from -1 or 0 on, and the row below each, which share a half row: so many quarters of the way
+ * to it from row 0 of src and its next ones, and as many back from it to the rows below.
+ */
+PNV_INLINE void make_pairs(int16_t *dst, const uint16_t *src, ptrdiff_t stride, int y, int quarters, int n, int n_rows,
+                           int depth)
+{
+    const __m128i up = _mm_cvtsi32_si128(14 - depth);
+    const __m256i middle = _mm256_set1_epi16(8192), max = _mm256_set1_epi16((short)((1 << depth) - 1));
+
+    for (; y < n_rows; y += 2, src += stride) {
+        for (int x = 0; x < n; x += 16) {
+            __m256i v[6];
+            for (int i = 0; i < 6; i++)
+                v[i] = load(src + (i - 2) * stride + x);
+            const __m256i half = half_narrow(v, max);
+            for (int i = 0; i < 2; i++) {
+                const __m256i made = between(v[2 + i], half, i ? 4 - quarters : quarters);
+                if (y + i >= 0 && y + i < n_rows)
+                    _mm256_storeu_si256((__m256i *)(dst + (y + i) * PNV_FETCH_STRIDE + x),
+                                        _mm256_sub_epi16(_mm256_sll_epi16(made, up), middle));
+            }
+        }
+    }
+}
+
+void pnv_interpolate_rows_avx2(int16_t *dst, const uint16_t *src, ptrdiff_t stride, int fy, int n, int n_rows,
+                               int depth)
+{
+    const int y = fy < 4 ? 0 : -1;
+
+    switch (fy % 4) {
+    case 0:
+        make_pairs(dst, src, stride, y, 0, n, n_rows, depth);
+        break;
+    case 1:
+        make_pairs(dst, src, stride, y, 1, n, n_rows, depth);
+        break;
+    case 2:
+        make_pairs(dst, src, stride, y, 2, n, n_rows, depth);
+        break;
+    default:
+        make_pairs(dst, src, stride, y, 3, n, n_rows, depth);
+    }
 }

@@ -41,6 +41,8 @@ void pnv_alpha_fetch_avx2(uint16_t *dst, const PnvPlane *plane, int bits, int x0
 size_t pnv_alpha_bits_avx2(const uint16_t *value, int n, int bits);
 size_t pnv_alpha_write_avx2(uint8_t *dst, size_t capacity, const uint16_t *value, int n, int bits);
 void pnv_interpolate_avx2(uint16_t *dst, const uint16_t *const row[6], int fx, int fy, int n, int max);
+void pnv_interpolate_rows_avx2(int16_t *dst, const uint16_t *src, ptrdiff_t stride, int fy, int n, int n_rows,
+                               int depth);
 
 PNV_X86_VARIANTS(avx2)
 PNV_X86_VARIANTS(avx512)
