@@ -2,7 +2,8 @@
 /*
  * An encoder without memory: each thing it allocates and each thread it starts is refused once, and all from there on.
  * Opening then fails and leaves nothing behind, or the frames that had no memory are lost, each by its own packet, and
- * all others are the same bytes as ever. The linker puts the functions here in front of the allocator's.
+ * all others are the same bytes as ever. With memory, it asks for none once it knows the stream. The linker puts the
+ * functions here in front of the allocator's.
  */
 #include <errno.h>
 #include <limits.h>
@@ -156,7 +157,28 @@ static int try_with(const Job *job, int granted, int refused, const char *name)
     return is_short;
 }
 
-static void test_refused(const PnvParams *params, const char *name)
+/* In steady state nothing is allocated. One frame at a time: else any of them can come to any packet's memory first. */
+static void check_steady(const Job *job, const char *name)
+{
+    enum { WARM = 6, ROUNDS = 8 };
+    PnvParams params = job->params;
+    PnvPacket packet[N_PICTURES];
+    PnvEncoder *enc;
+
+    params.frames_in_flight = 1;
+    REQUIRE(pnv_open(&enc, &params, NULL) == PNV_OK, "%s: open", name);
+    for (int round = 0; round < ROUNDS; round++) {
+        if (round == WARM)
+            may_have(INT_MAX, 0);
+        CHECK(code_all(job, enc, packet, name) == 0, "%s: frames are lost with memory", name);
+        for (int i = 0; i < N_PICTURES; i++)
+            pnv_packet_release(&packet[i]);
+    }
+    CHECK(n_asked == 0, "%s: %d allocations in steady state", name, n_asked);
+    pnv_close(&enc);
+}
+
+static void test_memory(const PnvParams *params, const char *name)
 {
     static const Fill fills[N_PICTURES] = {FILL_FLAT, FILL_NATURAL, FILL_NOISE, FILL_CHECKS};
     PnvParams alone = *params;
@@ -169,6 +191,7 @@ static void test_refused(const PnvParams *params, const char *name)
         job.t[i].pic.interlace = (PnvInterlace)(i % 3);
         job.want[i] = test_encode(&alone, &job.t[i]);
     }
+    check_steady(&job, name);
     for (int i = 0; i < 2; i++) {
         int granted = 0;
         while (try_with(&job, granted, i ? INT_MAX : 1, name))
@@ -195,7 +218,7 @@ int main(void)
             if (mode == 2)
                 params.rate_control = PNV_RATE_TARGET;
             snprintf(name, sizeof name, "%s, %d threads", modes[mode], threads);
-            test_refused(&params, name);
+            test_memory(&params, name);
         }
     }
     CHECK_END();
