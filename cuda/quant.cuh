@@ -24,7 +24,7 @@ struct Books {
     PnvCodebook dc[PNV_DC_STATES], run[PNV_RUN_STATES], level[PNV_LEVEL_STATES];
 };
 
-/** Bit j: whether coefficient j of the thread is small (quant.h); DC and what lies in front of it is not. */
+/** Bit j: whether coefficient j of the thread is small (quant.h). */
 static __device__ __forceinline__ unsigned small_mask(const int16_t c[OWN], int first, int log2_blocks,
                                                       const PnvQuantStep *step)
 {
@@ -33,7 +33,7 @@ static __device__ __forceinline__ unsigned small_mask(const int16_t c[OWN], int 
 #pragma unroll
     for (int j = 0; j < OWN; j++) {
         const int position = (first + j) >> log2_blocks;
-        mask |= (unsigned)(position && abs(c[j]) < step[position].small) << j;
+        mask |= (unsigned)(abs(c[j]) < step[position].small) << j;
     }
     return mask;
 }
@@ -61,7 +61,7 @@ static __device__ __forceinline__ void quantize(int16_t level[OWN], const int16_
     for (int j = 0; j < OWN; j++) {
         const int position = (first + j) >> log2_blocks;
         const PnvQuantStep &s = step[position];
-        if (ROUNDING != PNV_ROUNDING_DEAD_ZONE || !position) {
+        if (ROUNDING != PNV_ROUNDING_DEAD_ZONE) {
             level[j] = pnv_quant_level(c[j], s.bias, &s);
         } else {
             const int n_small = __popc(window >> j & 27); /* two on either side: bits 0, 1, 3, 4 */

@@ -40,11 +40,6 @@ static inline PnvCode find_code(const SmallCode small[N_SMALL], PnvCodebook book
     return n < N_SMALL ? (PnvCode){small[n].bits, small[n].length} : pnv_code(book, n);
 }
 
-static inline int min_int(int a, int b)
-{
-    return a < b ? a : b;
-}
-
 static inline void code_dc(PnvBits *s, int counting, const int16_t *dc, int n_blocks)
 {
     int previous = PNV_INITIAL_DC_DIFF;
@@ -52,7 +47,7 @@ static inline void code_dc(PnvBits *s, int counting, const int16_t *dc, int n_bl
     pnv_bits_put(s, counting, pnv_code(dc_first, pnv_fold_sign(dc[0])));
     for (int b = 1; b < n_blocks; b++) {
         const int diff = dc[b] - dc[b - 1];
-        const PnvCodebook book = dc_books[min_int(abs(previous), PNV_DC_STATES - 1)];
+        const PnvCodebook book = dc_books[pnv_min(abs(previous), PNV_DC_STATES - 1)];
         pnv_bits_put(s, counting, pnv_code(book, pnv_fold_sign(previous < 0 ? -diff : diff)));
         previous = diff;
     }
@@ -79,8 +74,8 @@ static inline void code_ac(PnvBits *s, int counting, const int16_t *level, int n
 
     for (int i = next_nonzero(level, 0, n); i < n; i = next_nonzero(level, start, n)) {
         const int run = i - start, magnitude = abs(level[i]) - 1;
-        const int run_state = min_int(previous_run, PNV_RUN_STATES - 1);
-        const int level_state = min_int(previous_level, PNV_LEVEL_STATES - 1);
+        const int run_state = pnv_min(previous_run, PNV_RUN_STATES - 1);
+        const int level_state = pnv_min(previous_level, PNV_LEVEL_STATES - 1);
         const PnvCode code = find_code(small_levels[level_state], level_books[level_state], (uint32_t)magnitude);
 
         pnv_bits_put(s, counting, find_code(small_runs[run_state], run_books[run_state], (uint32_t)run));

@@ -17,6 +17,12 @@ void pnv_rate_histogram_c(PnvRateHistogram *h, const int16_t *coef, int n_blocks
     }
 }
 
+void pnv_rate_histogram_add(PnvRateHistogram *sum, const PnvRateHistogram *h)
+{
+    for (int i = 0; i < PNV_RATE_BINS; i++)
+        sum->n[i] += h->n[i];
+}
+
 int pnv_rate_multiplier(int n_slices)
 {
     int m = (int)((int64_t)n_slices * 607 / 1000);

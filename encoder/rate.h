@@ -45,6 +45,9 @@ typedef struct PnvRateHistogram {
  */
 void pnv_rate_histogram_c(PnvRateHistogram *h, const int16_t *coef, int n_blocks, const uint16_t reciprocal[64]);
 
+/** Add one to another. */
+void pnv_rate_histogram_add(PnvRateHistogram *sum, const PnvRateHistogram *h);
+
 /** 65536 * 2 / W, at most 65535, in scan order: y = (|c| * that) >> 16. */
 void pnv_rate_reciprocals(uint16_t reciprocal[64], const uint8_t matrix[64], const uint8_t scan[64]);
 

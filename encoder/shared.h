@@ -9,6 +9,16 @@
 #define PNV_SHARED static inline
 #endif
 
+PNV_SHARED int pnv_min(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+PNV_SHARED int pnv_max(int a, int b)
+{
+    return a > b ? a : b;
+}
+
 /** floor(log2(x)), x > 0. */
 PNV_SHARED int pnv_log2(unsigned x)
 {

@@ -453,25 +453,20 @@ static void fill_up(PnvWords *words)
         add_word(words, 0, 0);
 }
 
-static inline int min_int(int a, int b)
-{
-    return a < b ? a : b;
-}
-
 /** Up to 32 symbols from i on, which is a multiple of it, one after the other, as code_ac() of entropy.c. */
 static __attribute__((noinline)) void add_singly(PnvWords *words, const List *list, int i, const int16_t *ac)
 {
     static const PnvCodebook runs[PNV_RUN_STATES] = PNV_CODEBOOKS_RUN;
     static const PnvCodebook levels[PNV_LEVEL_STATES] = PNV_CODEBOOKS_LEVEL;
-    const int end = LANES + min_int(list->n, i + LANES);
+    const int end = LANES + pnv_min(list->n, i + LANES);
     int position = position_before(list, i);
 
     for (i += LANES; i < end; i++) {
         const int run = list->has_position ? list->position[i] - position - 1 : list->run[i] - 1;
         position += run + 1;
         const int level = ac[position];
-        const PnvCode r = pnv_code(runs[min_int(list->run[i - 1] - 1, PNV_RUN_STATES - 1)], (uint32_t)run);
-        const PnvCode l = pnv_code(levels[min_int(abs(list->level[i - 1]) - 1, PNV_LEVEL_STATES - 1)],
+        const PnvCode r = pnv_code(runs[pnv_min(list->run[i - 1] - 1, PNV_RUN_STATES - 1)], (uint32_t)run);
+        const PnvCode l = pnv_code(levels[pnv_min(abs(list->level[i - 1]) - 1, PNV_LEVEL_STATES - 1)],
                                    (uint32_t)abs(level) - 1);
         add_word(words, ((uint64_t)r.bits << l.length | l.bits) << 1 | (level < 0), r.length + l.length + 1);
     }

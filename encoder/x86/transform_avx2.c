@@ -97,7 +97,7 @@ PNV_INLINE __m256i row_sum(const __m256i p[4], const uint32_t *k)
     return ADD(ADD(ADD(half, MUL(p[0], k, 0)), MUL(p[1], k, 1)), ADD(MUL(p[2], k, 2), MUL(p[3], k, 3)));
 }
 
-/** As quantize() of quant.c, 16 blocks of one scan position. */
+/** As pnv_quant_level(), 16 blocks of one scan position. */
 PNV_INLINE __m256i quantize(__m256i c, const PnvQuantTwice *s)
 {
     __m256i m = _mm256_avg_epu16(_mm256_abs_epi16(c), _mm256_set1_epi32((int)s->bias));
