@@ -83,15 +83,29 @@ PNV_INLINE void store_vector(int16_t *at, __m256i v, int n_blocks)
     store_row(at + n_blocks, _mm256_extracti128_si256(v, 1), n_blocks);
 }
 
+/** Rows of two vectors, and from the first row of one to that of the other. n_blocks is a constant. */
+PNV_INLINE int rows_of_two(int n_blocks)
+{
+    return 2 * per_vector(n_blocks) / n_blocks;
+}
+
+PNV_INLINE int rows_between(int n_blocks)
+{
+    return per_vector(n_blocks) / n_blocks;
+}
+
 PNV_INLINE void nearest_rows(int16_t *level, const int16_t *coef, int n_blocks, const PnvQuant *quant)
 {
-    const int two_rows = n_blocks <= 8, n = 64 * n_blocks;
+    const int two_rows = n_blocks <= 8;
 
-    for (int i = 0; i < n; i += per_vector(n_blocks)) {
-        const PnvQuantTwice *s = &quant->twice[i / n_blocks];
-        const __m256i c = load_vector(coef + i, n_blocks);
-        const __m256i m = divide(_mm256_abs_epi16(c), of_rows(&s->bias, two_rows), s, two_rows);
-        store_vector(level + i, _mm256_sign_epi16(m, c), n_blocks);
+    for (int row = 0; row < 64; row += rows_of_two(n_blocks)) {
+        for (int k = 0; k < 2; k++) {
+            const int i = row * n_blocks + k * per_vector(n_blocks);
+            const PnvQuantTwice *s = &quant->twice[row + k * rows_between(n_blocks)];
+            const __m256i c = load_vector(coef + i, n_blocks);
+            const __m256i m = divide(_mm256_abs_epi16(c), of_rows(&s->bias, two_rows), s, two_rows);
+            store_vector(level + i, _mm256_sign_epi16(m, c), n_blocks);
+        }
     }
 }
 
@@ -145,62 +159,57 @@ PNV_INLINE void store_bytes(uint8_t *at, __m256i v, int n_blocks)
     }
 }
 
-/** Bytes of a table for each row of a vector of 16 coefficients; zone: their low or their high ones. */
-PNV_INLINE __m128i zone_of_vector(const uint8_t *zone, int two_rows)
-{
-    const __m128i first = _mm_loadl_epi64((const __m128i *)zone);
-
-    return two_rows ? _mm_unpacklo_epi64(first, _mm_loadl_epi64((const __m128i *)(zone + sizeof(PnvQuantZone)))) : first;
-}
-
-/** Of two vectors. */
+/** Low or high bytes of the tables of two vectors, of each lane those of its row or of its two rows. */
 PNV_INLINE __m256i zones(const uint8_t *zone, int n_blocks)
 {
-    const int two_rows = n_blocks <= 8;
-    const __m128i first = zone_of_vector(zone, two_rows);
+    long long row[4];
 
+    for (int r = 0; r < rows_of_two(n_blocks); r++)
+        memcpy(&row[r], zone + (size_t)r * sizeof(PnvQuantZone), sizeof row[r]);
     if (n_blocks == 32)
-        return _mm256_broadcastsi128_si256(first);
-    return _mm256_set_m128i(zone_of_vector(zone + (two_rows ? 2 : 1) * sizeof(PnvQuantZone), two_rows), first);
+        return _mm256_set1_epi64x(row[0]);
+    return n_blocks == 16 ? _mm256_setr_epi64x(row[0], row[0], row[1], row[1])
+                          : _mm256_setr_epi64x(row[0], row[1], row[2], row[3]);
 }
 
 PNV_INLINE void find_small(SmallBytes *small, const int16_t *coef, int n_blocks, const PnvQuant *quant)
 {
-    const int n = 64 * n_blocks, two_rows = n_blocks <= 8, step = per_vector(n_blocks);
+    const int two_rows = n_blocks <= 8, step = per_vector(n_blocks);
 
     memset(small->byte, 0, 2);
-    for (int i = 0; i < n; i += 2 * step) {
+    for (int row = 0; row < 64; row += rows_of_two(n_blocks)) {
+        const int i = row * n_blocks;
         __m256i v[2];
         for (int k = 0; k < 2; k++) { /* what the edge is above of, not zero */
-            const __m256i edge = of_rows(&quant->twice[(i + k * step) / n_blocks].small, two_rows);
+            const __m256i edge = of_rows(&quant->twice[row + k * rows_between(n_blocks)].small, two_rows);
             v[k] = _mm256_subs_epu16(edge, _mm256_abs_epi16(load_vector(coef + i + k * step, n_blocks)));
         }
         const __m256i bytes = _mm256_permute4x64_epi64(_mm256_packs_epi16(v[0], v[1]), 0xd8);
         store_bytes(small->byte + 2 + i, _mm256_min_epu8(bytes, _mm256_set1_epi8(1)), n_blocks);
     }
-    memset(small->byte + 2 + n, 1, 2);
+    memset(small->byte + 2 + 64 * n_blocks, 1, 2);
 }
 
 PNV_INLINE void dead_zone_rows(int16_t *level, const int16_t *coef, int n_blocks, const PnvQuant *quant)
 {
-    const int n = 64 * n_blocks, two_rows = n_blocks <= 8, step = per_vector(n_blocks);
+    const int two_rows = n_blocks <= 8, step = per_vector(n_blocks);
     const __m256i second_row = _mm256_broadcastsi128_si256(_mm_set_epi64x(two_rows ? 0x0808080808080808 : 0, 0));
     SmallBytes small;
 
     find_small(&small, coef, n_blocks, quant);
-    for (int i = 0; i < n; i += 2 * step) {
-        const int row[2] = {i / n_blocks, (i + step) / n_blocks};
+    for (int row = 0; row < 64; row += rows_of_two(n_blocks)) {
+        const int i = row * n_blocks;
         const uint8_t *at = small.byte + 2 + i;
         const __m256i before = _mm256_add_epi8(load_bytes(at - 2, n_blocks), load_bytes(at - 1, n_blocks));
         const __m256i behind = _mm256_add_epi8(load_bytes(at + 1, n_blocks), load_bytes(at + 2, n_blocks));
         const __m256i index = _mm256_or_si256(_mm256_add_epi8(before, behind), second_row);
-        const __m256i low = _mm256_shuffle_epi8(zones(quant->zone[row[0]].low, n_blocks), index);
-        const __m256i high = _mm256_shuffle_epi8(zones(quant->zone[row[0]].high, n_blocks), index);
+        const __m256i low = _mm256_shuffle_epi8(zones(quant->zone[row].low, n_blocks), index);
+        const __m256i high = _mm256_shuffle_epi8(zones(quant->zone[row].high, n_blocks), index);
         const __m256i mixed[2] = {_mm256_unpacklo_epi8(low, high), _mm256_unpackhi_epi8(low, high)};
         const __m256i least[2] = {_mm256_permute2x128_si256(mixed[0], mixed[1], 0x20),
                                   _mm256_permute2x128_si256(mixed[0], mixed[1], 0x31)};
         for (int k = 0; k < 2; k++) {
-            const PnvQuantTwice *s = &quant->twice[row[k]];
+            const PnvQuantTwice *s = &quant->twice[row + k * rows_between(n_blocks)];
             const __m256i c = load_vector(coef + i + k * step, n_blocks), magnitude = _mm256_abs_epi16(c);
             /* Unsigned: the larger one is the magnitude, or both are equal. */
             const __m256i keep = _mm256_cmpeq_epi16(_mm256_max_epu16(magnitude, least[k]), magnitude);
