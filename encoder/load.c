@@ -22,18 +22,17 @@ static void load_samples(uint16_t *dst, const PnvPlane *plane, const uint8_t *ro
 static void load_row(uint16_t *dst, const PnvPlane *plane, int x, int y, int n, int up)
 {
     const uint8_t *row = plane->data + (ptrdiff_t)pnv_plane_inside(y, plane->height) * plane->stride;
-    const int first = pnv_plane_inside(x, plane->width), last = pnv_plane_inside(x + n - 1, plane->width);
-    const int left = first - x < n ? first - x : n - 1; /* columns in front of the plane; all may lie there */
-    uint16_t *to = dst + (left > 0 ? left : 0);
+    const PnvColumns there = pnv_plane_columns(plane, x, n);
+    uint16_t *to = dst + there.left;
 
-    load_samples(to, plane, row, first, last - first + 1, up);
-    to += last - first + 1;
+    load_samples(to, plane, row, there.first, there.n, up);
+    to += there.n;
     while (to < dst + n) {
         *to = to[-1];
         to++;
     }
-    for (int i = 0; i < left; i++)
-        dst[i] = dst[left];
+    for (int i = 0; i < there.left; i++)
+        dst[i] = dst[there.left];
 }
 
 void pnv_load_c(uint16_t *dst, ptrdiff_t stride, const PnvPlane *plane, int x, int y, int n, int n_rows,

@@ -86,6 +86,21 @@ PNV_SHARED int pnv_plane_inside(int at, int size)
     return at < 0 ? 0 : at < size ? at : size - 1;
 }
 
+/** Of n columns that may lie outside of a plane: those that are there, and how often the first and the last repeat. */
+typedef struct PnvColumns {
+    int first, n, left, right;
+} PnvColumns;
+
+PNV_SHARED PnvColumns pnv_plane_columns(const PnvPlane *p, int x, int n)
+{
+    const int first = pnv_plane_inside(x, p->width), last = pnv_plane_inside(x + n - 1, p->width);
+    const int in_front = first - x < n ? first - x : n - 1; /* all may lie there */
+    const int left = in_front > 0 ? in_front : 0;
+    const PnvColumns c = {first, last - first + 1, left, n - left - (last - first + 1)};
+
+    return c;
+}
+
 /** The sample at (x, y), of the nearest that is there. */
 PNV_SHARED int pnv_plane_at(const PnvPlane *p, int x, int y)
 {

@@ -283,22 +283,20 @@ static int load_rows(uint16_t *dst, ptrdiff_t dst_stride, const PnvPlane *plane,
                      int up, int offset)
 {
     const Kind kind = find_kind(plane);
-    const int first = pnv_plane_inside(x, plane->width), last = pnv_plane_inside(x + n - 1, plane->width);
-    const int left = first - x < n ? first - x : n - 1; /* columns in front of the plane; all may lie there */
+    const PnvColumns there = pnv_plane_columns(plane, x, n);
     Part p = {.dst = dst, .dst_stride = dst_stride, .data = plane->data, .stride = plane->stride, .y = y,
-              .last_y = plane->height - 1, .n_rows = n_rows, .n = last - first + 1, .left = left > 0 ? left : 0,
-              .begin = (ptrdiff_t)first * plane->step, .end = pnv_plane_row_bytes(plane), .shift = plane->shift,
+              .last_y = plane->height - 1, .n_rows = n_rows, .n = there.n, .left = there.left, .right = there.right,
+              .begin = (ptrdiff_t)there.first * plane->step, .end = pnv_plane_row_bytes(plane), .shift = plane->shift,
               .mask = (1 << plane->depth) - 1, .up = up, .offset = offset};
 
-    p.right = n - p.left - p.n;
     p.bytes = p.n * plane->step;
     if (kind == OTHER)
         return -1;
     if (kind == GROUPS) {
         const PnvGroups *g = pnv_groups(plane);
         const int lane_bytes = (plane->component == 0 ? 1 : 2) * g->bytes;
-        p.begin = (ptrdiff_t)(first / GROUP_SAMPLES) * lane_bytes;
-        p.skipped = first % GROUP_SAMPLES;
+        p.begin = (ptrdiff_t)(there.first / GROUP_SAMPLES) * lane_bytes;
+        p.skipped = there.first % GROUP_SAMPLES;
         p.bytes = (p.n + p.skipped) * lane_bytes / GROUP_SAMPLES;
         ask_ahead(&p);
         load_group_rows(&p, g, plane->component > 0);
