@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <stddef.h>
 
+#include "load.h"
+
 /* Shares of red and blue in luma, in 1/10000: H.273, table 4. */
 static const struct {
     int matrix_coefficients, kr, kb;
@@ -88,5 +90,38 @@ void pnv_color_row_c(int16_t *restrict y, int16_t *restrict cb, int16_t *restric
         y[x] = pnv_color_sample(color, 0, r[x], g[x], b[x]);
         cb[x] = pnv_color_sample(color, 1, r[x], g[x], b[x]);
         cr[x] = pnv_color_sample(color, 2, r[x], g[x], b[x]);
+    }
+}
+
+int pnv_color_is_packed(const PnvPlane planes[3])
+{
+    const PnvPlane *first = &planes[0];
+    intptr_t low = (intptr_t)first->data, high = low;
+
+    for (int c = 0; c < 3; c++) {
+        const PnvPlane *p = &planes[c];
+        const intptr_t at = (intptr_t)p->data;
+        if (p->step != 4 || p->stride != first->stride || p->packing != first->packing)
+            return 0;
+        low = at < low ? at : low;
+        high = at > high ? at : high;
+    }
+    return first->packing == PNV_PACKING_SAMPLES ? first->depth == 8 && high - low < 4 : high == low;
+}
+
+void pnv_color_pixels_c(int16_t *const dst[3], ptrdiff_t stride, const PnvPlane planes[3], const PnvColor *color,
+                        int x, int y, int n, int n_rows)
+{
+    enum { MOST = 256 };
+    uint16_t sample[3][MOST + PNV_LOAD_ROOM];
+
+    for (int row = 0; row < n_rows; row++) {
+        for (int i = 0; i < n; i += MOST) {
+            const int part = n - i < MOST ? n - i : MOST;
+            const ptrdiff_t at = row * stride + i;
+            for (int c = 0; c < 3; c++)
+                pnv_load_c(sample[c], MOST, &planes[c], x + i, y + row, part, 1, 0);
+            pnv_color_row_c(dst[0] + at, dst[1] + at, dst[2] + at, sample[0], sample[1], sample[2], color, part);
+        }
     }
 }

@@ -5,8 +5,7 @@
 
 #include <stdint.h>
 
-#include "pnv.h"
-#include "shared.h"
+#include "plane.h"
 
 /**
  * One matrix for samples of one depth b. Component k of a pixel is
@@ -57,5 +56,19 @@ PNV_SHARED int16_t pnv_color_sample(const PnvColor *color, int component, int r,
  */
 void pnv_color_row_c(int16_t *y, int16_t *cb, int16_t *cr, const uint16_t *r, const uint16_t *g, const uint16_t *b,
                      const PnvColor *color, int n);
+
+/** Whether R, G and B of a pixel are bytes of the same four, or fields of the same word of 32 bits. */
+int pnv_color_is_packed(const PnvPlane planes[3]);
+
+/**
+ * The same from where such pixels lie: n columns from x on of n_rows rows from y on, the nearest pixels where there are
+ * none. Nothing but the pnv_plane_row_bytes() of the rows is read; what the next slice reads may be prefetched.
+ *
+ * @param dst    Y, Cb and Cr; nothing behind the n samples of a row is written.
+ * @param stride samples from a row to the next.
+ * @param planes R, G and B, which pnv_color_is_packed().
+ */
+void pnv_color_pixels_c(int16_t *const dst[3], ptrdiff_t stride, const PnvPlane planes[3], const PnvColor *color,
+                        int x, int y, int n, int n_rows);
 
 #endif

@@ -70,9 +70,9 @@ static void six_rows(const uint16_t *six[6], PnvConvertScratch *room, int y8, in
 /** n samples of full range with the bits that they are interpolated with. */
 static void to_video_range(PnvConvertScratch *room, const PnvDsp *dsp, const PnvPlane *plane, uint16_t *row, int n)
 {
-    dsp->fetch_scale(room->wide[0], row, n, plane->depth, plane->range);
+    dsp->fetch_scale(room->wide[0][0], row, n, plane->depth, plane->range);
     for (int x = 0; x < n; x++)
-        row[x] = (uint16_t)(room->wide[0][x] + 8192);
+        row[x] = (uint16_t)(room->wide[0][0][x] + 8192);
 }
 
 /** The row at eighth y8: even samples begin at eighth x8[0] of a column, odd ones, if it is finer, at x8[1]. */
@@ -131,39 +131,58 @@ static void decimate(PnvConvertScratch *room, const PnvDsp *dsp, const PnvConver
 
     dsp->load(room->raw[0], PNV_CONVERT_STRIDE, plane, 2 * x0 - PNV_CONVERT_MARGIN, y0, n, n_rows, 0);
     for (int y = 0; y < n_rows; y++, dst += PNV_FETCH_STRIDE) {
-        dsp->fetch_scale(room->wide[0], room->raw[y], n, plane->depth, plane->range);
-        dsp->decimate_row(dst, room->wide[0] + PNV_CONVERT_MARGIN, n_cols);
+        dsp->fetch_scale(room->wide[0][0], room->raw[y], n, plane->depth, plane->range);
+        dsp->decimate_row(dst, room->wide[0][0] + PNV_CONVERT_MARGIN, n_cols);
         repeat_last(dst, n_cols, width);
     }
     repeat_row(dst - n_rows * PNV_FETCH_STRIDE, n_rows, width);
 }
 
+/** Up to PNV_CONVERT_LINES rows of n pixels, with the columns beside the picture. */
+static void color_rows(PnvConvertScratch *room, const PnvDsp *dsp, const PnvColor *color, const PnvPlane *planes,
+                       int16_t *const dst[3], ptrdiff_t stride, int x, int y, int n, int n_rows)
+{
+    uint16_t(*raw)[PNV_CONVERT_STRIDE] = room->raw;
+
+    if (pnv_color_is_packed(planes)) {
+        dsp->color_pixels(dst, stride, planes, color, x, y, n, n_rows);
+        return;
+    }
+    for (int c = 0; c < 3; c++)
+        dsp->load(raw[c * PNV_CONVERT_LINES], PNV_CONVERT_STRIDE, &planes[c], x, y, n, n_rows, 0);
+    for (int i = 0; i < n_rows; i++)
+        dsp->color_row(dst[0] + i * stride, dst[1] + i * stride, dst[2] + i * stride, raw[i],
+                       raw[PNV_CONVERT_LINES + i], raw[2 * PNV_CONVERT_LINES + i], color, n);
+}
+
+/** The same, with half the columns of chroma. */
+static void color_and_decimate_rows(PnvConvertScratch *room, const PnvDsp *dsp, const PnvConversion *v,
+                                    const PnvPlane *planes, int16_t *const dst[3], int x0, int y, int width, int n_rows)
+{
+    const int n_chroma = min_int(width / 2, v->chroma_width - x0 / 2);
+    int16_t *const wide[3] = {room->wide[0][0], room->wide[1][0], room->wide[2][0]};
+
+    color_rows(room, dsp, &v->color, planes, wide, PNV_CONVERT_STRIDE, x0 - PNV_CONVERT_MARGIN, y,
+               width + 2 * PNV_CONVERT_MARGIN, n_rows);
+    for (int i = 0; i < n_rows; i++) {
+        memcpy(dst[0] + i * PNV_FETCH_STRIDE, room->wide[0][i] + PNV_CONVERT_MARGIN, (size_t)width * sizeof *dst[0]);
+        for (int c = 1; c < 3; c++) {
+            dsp->decimate_row(dst[c] + i * PNV_FETCH_STRIDE, room->wide[c][i] + PNV_CONVERT_MARGIN, n_chroma);
+            repeat_last(dst[c] + i * PNV_FETCH_STRIDE, n_chroma, width / 2);
+        }
+    }
+}
+
 static void color(PnvConvertScratch *room, const PnvDsp *dsp, const PnvConversion *v, const PnvPlane *planes, int x0,
                   int y0, int width, int n_rows)
 {
-    const int margin = v->decimates ? PNV_CONVERT_MARGIN : 0, n = width + 2 * margin;
-    const int n_chroma = min_int(width / 2, v->chroma_width - x0 / 2);
-
-    for (int y = 0; y < n_rows; y++) {
-        uint16_t(*raw)[PNV_CONVERT_STRIDE] = room->raw + y % PNV_CONVERT_LINES;
-        int16_t *dst[3];
-        for (int c = 0; c < 3; c++) {
-            dst[c] = room->samples[c] + y * PNV_FETCH_STRIDE;
-            if (y % PNV_CONVERT_LINES == 0)
-                dsp->load(raw[c * PNV_CONVERT_LINES], PNV_CONVERT_STRIDE, &planes[c], x0 - margin, y0 + y, n,
-                          min_int(PNV_CONVERT_LINES, n_rows - y), 0);
-        }
-        const uint16_t *red = raw[0], *green = raw[PNV_CONVERT_LINES], *blue = raw[2 * PNV_CONVERT_LINES];
-        if (!v->decimates) {
-            dsp->color_row(dst[0], dst[1], dst[2], red, green, blue, &v->color, width);
-            continue;
-        }
-        dsp->color_row(room->wide[0], room->wide[1], room->wide[2], red, green, blue, &v->color, n);
-        memcpy(dst[0], room->wide[0] + margin, (size_t)width * sizeof *dst[0]);
-        for (int c = 1; c < 3; c++) {
-            dsp->decimate_row(dst[c], room->wide[c] + margin, n_chroma);
-            repeat_last(dst[c], n_chroma, width / 2);
-        }
+    for (int y = 0; y < n_rows; y += PNV_CONVERT_LINES) {
+        const int n = min_int(PNV_CONVERT_LINES, n_rows - y), at = y * PNV_FETCH_STRIDE;
+        int16_t *const dst[3] = {room->samples[0] + at, room->samples[1] + at, room->samples[2] + at};
+        if (v->decimates)
+            color_and_decimate_rows(room, dsp, v, planes, dst, x0, y0 + y, width, n);
+        else
+            color_rows(room, dsp, &v->color, planes, dst, PNV_FETCH_STRIDE, x0, y0 + y, width, n);
     }
     for (int c = 0; c < 3; c++)
         repeat_row(room->samples[c], n_rows, c && v->decimates ? width / 2 : width);

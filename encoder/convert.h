@@ -71,7 +71,7 @@ enum {
     PNV_CONVERT_MARGIN = 8,                                              /* columns on either side; filters need 3 */
     PNV_CONVERT_STRIDE = PNV_FETCH_STRIDE + 2 * PNV_CONVERT_MARGIN + PNV_LOAD_ROOM,
     PNV_CONVERT_ROWS = 16 + 5,                                           /* of six taps over 16 rows */
-    PNV_CONVERT_LINES = 4                                                /* of R, of G and of B at a time */
+    PNV_CONVERT_LINES = 4                                                /* of R'G'B' at a time */
 };
 
 /** A thread's memory for one slice. */
@@ -79,7 +79,7 @@ typedef struct PnvConvertScratch {
     alignas(64) int16_t samples[3][16 * PNV_FETCH_STRIDE];              /**< Of the units, as fetch.h has them. */
     alignas(64) uint16_t raw[PNV_CONVERT_ROWS][PNV_CONVERT_STRIDE];     /**< Of R'G'B' 3 * PNV_CONVERT_LINES rows. */
     alignas(64) uint16_t line[2][PNV_FETCH_STRIDE], both[2 * PNV_FETCH_STRIDE];
-    alignas(64) int16_t wide[3][PNV_CONVERT_STRIDE];
+    alignas(64) int16_t wide[3][PNV_CONVERT_LINES][PNV_CONVERT_STRIDE];
 } PnvConvertScratch;
 
 /*

@@ -16,6 +16,7 @@ void pnv_dsp_init(PnvDsp *dsp, PnvCpu cpu)
         .fetch = pnv_fetch_c,
         .fetch_scale = pnv_fetch_scale_c,
         .color_row = pnv_color_row_c,
+        .color_pixels = pnv_color_pixels_c,
         .decimate_row = pnv_decimate_row_c,
         .transform = pnv_transform_c,
         .forward = pnv_forward_c,
@@ -39,6 +40,7 @@ void pnv_dsp_init(PnvDsp *dsp, PnvCpu cpu)
         dsp->fetch = pnv_fetch_avx2;
         dsp->fetch_scale = pnv_fetch_scale_avx2;
         dsp->color_row = pnv_color_row_avx2;
+        dsp->color_pixels = pnv_color_pixels_avx2;
         dsp->decimate_row = pnv_decimate_row_avx2;
         dsp->transform = pnv_transform_avx2;
         dsp->forward = pnv_forward_avx2;

@@ -26,6 +26,8 @@ typedef struct PnvDsp {
                         PnvSampleRange range);                                         /**< pnv_fetch_scale_c() */
     void (*color_row)(int16_t *y, int16_t *cb, int16_t *cr, const uint16_t *r, const uint16_t *g, const uint16_t *b,
                       const PnvColor *color, int n);                                   /**< pnv_color_row_c() */
+    void (*color_pixels)(int16_t *const dst[3], ptrdiff_t stride, const PnvPlane planes[3], const PnvColor *color,
+                         int x, int y, int n, int n_rows);                             /**< pnv_color_pixels_c() */
     void (*decimate_row)(int16_t *dst, const int16_t *src, int n);                     /**< pnv_decimate_row_c() */
     void (*transform)(int16_t *coef, const int16_t *samples, ptrdiff_t stride, PnvBlockOrder order, int n_mb,
                       const uint8_t scan[64]);                                         /**< pnv_transform_c() */

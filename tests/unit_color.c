@@ -184,6 +184,37 @@ static void test_rows(void)
     }
 }
 
+/* What is a pixel of 32 bits, and how it nearly is. */
+static void test_packed(void)
+{
+    static const uint8_t row[64];
+    const PnvPlane byte = {.data = row + 1, .stride = 32, .step = 4, .width = 8, .height = 2, .depth = 8};
+    const PnvPlane word = {.data = row, .stride = 32, .step = 4, .width = 8, .height = 2, .depth = 10,
+                           .packing = PNV_PACKING_WORDS, .shift = 10};
+    PnvPlane p[3] = {byte, byte, byte};
+
+    p[0].data = row + 3;
+    p[2].data = row;
+    CHECK(pnv_color_is_packed(p), "four bytes");
+    p[0].data = row + 4;
+    CHECK(!pnv_color_is_packed(p), "five bytes");
+    p[0] = byte;
+    p[1].stride = 36;
+    CHECK(!pnv_color_is_packed(p), "two strides");
+    p[1] = p[2] = byte;
+    for (int c = 0; c < 3; c++)
+        p[c].step = 3;
+    CHECK(!pnv_color_is_packed(p), "three bytes a pixel");
+    for (int c = 0; c < 3; c++)
+        p[c] = word;
+    CHECK(pnv_color_is_packed(p), "a word");
+    p[2].data = row + 1;
+    CHECK(!pnv_color_is_packed(p), "two words");
+    for (int c = 0; c < 3; c++)
+        p[c].packing = PNV_PACKING_SAMPLES;
+    CHECK(!pnv_color_is_packed(p), "16 bits a sample");
+}
+
 int main(void)
 {
     static const int bars_709[6][3] = {{219, 16, 138}, {188, 154, 16}, {173, 42, 26},
@@ -206,6 +237,7 @@ int main(void)
     test_bars(1, bars_709);
     test_bars(6, bars_601);
     test_rows();
+    test_packed();
     printf("largest error in 1/4 of a code of 12 bits: %.3f, full-range greys %.3f, proved for every pixel: %.3f\n",
            worst, worst_grey, worst_bound);
     CHECK_END();

@@ -45,15 +45,17 @@ static void make_unit(int16_t *dst, const PnvConversion *v, const PnvPictureShap
     }
 }
 
-static void test_picture(const PnvPlan *plan, const PnvDsp *dsp, PnvInterlace interlace)
+/** step: 0, or bytes from a sample to the next where components lie side by side. */
+static void test_picture(const PnvPlan *plan, const PnvDsp *dsp, int step, PnvInterlace interlace)
 {
     static int16_t want[16 * PNV_FETCH_STRIDE];
     const PnvParams *p = &plan->params;
     PnvPicture pic = {.interlace = interlace};
 
     for (int c = 0; c < 3; c++) {
-        pic.plane[c] = memory[p->packing ? 0 : c];
+        pic.plane[c] = step ? memory[0] + c : memory[p->packing ? 0 : c];
         pic.stride[c] = 1200;
+        pic.step[c] = step;
     }
     for (int i = 0; i < plan->framing[interlace].n_pictures; i++) {
         const PnvPictureShape *shape = &plan->framing[interlace].picture[i];
@@ -83,7 +85,7 @@ static void test_picture(const PnvPlan *plan, const PnvDsp *dsp, PnvInterlace in
 }
 
 /** A format at every awkward size. Returns how many of its components are converted. */
-static int test_format(PnvParams params, const PnvDsp *dsp)
+static int test_format(PnvParams params, const PnvDsp *dsp, int step)
 {
     static const int sizes[][2] = {{1, 1}, {2, 2}, {3, 5}, {16, 16}, {33, 35}, {130, 98}, {131, 49}, {257, 18}};
     PnvPlan plan;
@@ -95,7 +97,7 @@ static int test_format(PnvParams params, const PnvDsp *dsp)
         params.height = sizes[i][1];
         REQUIRE(pnv_plan(&plan, &params, error) == PNV_OK, "%s", error);
         for (int interlace = PNV_PROGRESSIVE; interlace <= PNV_BOTTOM_FIELD_FIRST; interlace++)
-            test_picture(&plan, dsp, (PnvInterlace)interlace);
+            test_picture(&plan, dsp, step, (PnvInterlace)interlace);
         for (int c = 0; c < 3; c++)
             n += pnv_convert_applies(&plan.conversion, c);
     }
@@ -109,10 +111,10 @@ int main(void)
         {PNV_MODEL_YCBCR, PNV_CHROMA_422, PNV_PROFILE_4444}, {PNV_MODEL_YCBCR, PNV_CHROMA_444, PNV_PROFILE_HQ},
         {PNV_MODEL_RGB, PNV_CHROMA_444, PNV_PROFILE_HQ},     {PNV_MODEL_RGB, PNV_CHROMA_444, PNV_PROFILE_4444},
     };
-    static const struct { PnvPacking packing; int depth, shift; } words[] = {
-        {PNV_PACKING_SAMPLES, 8, 0},  {PNV_PACKING_SAMPLES, 10, 6}, {PNV_PACKING_SAMPLES, 12, 0},
-        {PNV_PACKING_SAMPLES, 16, 0}, {PNV_PACKING_WORDS, 10, 11},  {PNV_PACKING_WORDS_BE, 10, 2},
-        {PNV_PACKING_V210, 10, 0},    {PNV_PACKING_UYVP, 10, 0},
+    static const struct { PnvPacking packing; int depth, shift, step; } words[] = {
+        {PNV_PACKING_SAMPLES, 8, 0, 0},  {PNV_PACKING_SAMPLES, 10, 6, 0}, {PNV_PACKING_SAMPLES, 12, 0, 0},
+        {PNV_PACKING_SAMPLES, 16, 0, 0}, {PNV_PACKING_WORDS, 10, 11, 0},  {PNV_PACKING_WORDS_BE, 10, 2, 0},
+        {PNV_PACKING_V210, 10, 0, 0},    {PNV_PACKING_UYVP, 10, 0, 0},    {PNV_PACKING_SAMPLES, 8, 0, 4},
     };
     const int is_small = getenv("PNV_TEST_SMALL") != NULL;
     PnvDsp dsp[2];
@@ -135,8 +137,8 @@ int main(void)
                     for (int i = 0; i < 2; i++) {
                         if (is_small && (size_t)i != k % 2)
                             continue; /* in turns */
-                        CHECK(test_format(params, &dsp[i]) == 8 * (params.model == PNV_MODEL_RGB ? 3 : 2),
-                              "not converted");
+                        const int n = test_format(params, &dsp[i], words[k].step);
+                        CHECK(n == 8 * (params.model == PNV_MODEL_RGB ? 3 : 2), "%d are converted", n);
                     }
                     if (ways[w].chroma == PNV_CHROMA_444)
                         break;

@@ -31,6 +31,8 @@
 void pnv_quant_optimal_avx2(int16_t *level, const int16_t *coef, int n_blocks, const PnvQuant *quant);
 void pnv_color_row_avx2(int16_t *y, int16_t *cb, int16_t *cr, const uint16_t *r, const uint16_t *g, const uint16_t *b,
                         const PnvColor *color, int n);
+void pnv_color_pixels_avx2(int16_t *const dst[3], ptrdiff_t stride, const PnvPlane planes[3], const PnvColor *color,
+                           int x, int y, int n, int n_rows);
 void pnv_decimate_row_avx2(int16_t *dst, const int16_t *src, int n);
 void pnv_load_avx2(uint16_t *dst, ptrdiff_t stride, const PnvPlane *plane, int x, int y, int n, int n_rows,
                    int up);
