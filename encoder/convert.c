@@ -5,11 +5,6 @@
 
 #include "dsp.h"
 
-static int min_int(int a, int b)
-{
-    return a < b ? a : b;
-}
-
 static int columns_are_halved(PnvChroma chroma)
 {
     return chroma != PNV_CHROMA_444;
@@ -99,7 +94,7 @@ static void interpolate_row(PnvConvertScratch *room, const PnvDsp *dsp, int16_t 
 static void interpolate(PnvConvertScratch *room, const PnvDsp *dsp, const PnvConversion *v, const PnvChromaGrid *g,
                         const PnvPlane *plane, int16_t *dst, int x0, int y0, int width, int n_rows)
 {
-    const int n_cols = min_int(width, v->chroma_width - x0), depth = pnv_convert_depth(plane);
+    const int n_cols = pnv_min(width, v->chroma_width - x0), depth = pnv_convert_depth(plane);
     const int is_finer_x = g->step_x == 4, keeps_columns = !is_finer_x && !g->offset_x;
     const int x8[2] = {g->step_x * x0 - g->offset_x, g->step_x * (x0 + 1) - g->offset_x};
     const int y8 = g->step_y * y0 - g->offset_y;
@@ -127,7 +122,7 @@ static void interpolate(PnvConvertScratch *room, const PnvDsp *dsp, const PnvCon
 static void decimate(PnvConvertScratch *room, const PnvDsp *dsp, const PnvConversion *v, const PnvPlane *plane,
                      int16_t *dst, int x0, int y0, int width, int n_rows)
 {
-    const int n_cols = min_int(width, v->chroma_width - x0), n = 2 * n_cols + 2 * PNV_CONVERT_MARGIN;
+    const int n_cols = pnv_min(width, v->chroma_width - x0), n = 2 * n_cols + 2 * PNV_CONVERT_MARGIN;
 
     dsp->load(room->raw[0], PNV_CONVERT_STRIDE, plane, 2 * x0 - PNV_CONVERT_MARGIN, y0, n, n_rows, 0);
     for (int y = 0; y < n_rows; y++, dst += PNV_FETCH_STRIDE) {
@@ -159,7 +154,7 @@ static void color_rows(PnvConvertScratch *room, const PnvDsp *dsp, const PnvColo
 static void color_and_decimate_rows(PnvConvertScratch *room, const PnvDsp *dsp, const PnvConversion *v,
                                     const PnvPlane *planes, int16_t *const dst[3], int x0, int y, int width, int n_rows)
 {
-    const int n_chroma = min_int(width / 2, v->chroma_width - x0 / 2);
+    const int n_chroma = pnv_min(width / 2, v->chroma_width - x0 / 2);
     int16_t *const wide[3] = {room->wide[0][0], room->wide[1][0], room->wide[2][0]};
 
     color_rows(room, dsp, &v->color, planes, wide, PNV_CONVERT_STRIDE, x0 - PNV_CONVERT_MARGIN, y,
@@ -177,7 +172,7 @@ static void color(PnvConvertScratch *room, const PnvDsp *dsp, const PnvConversio
                   int y0, int width, int n_rows)
 {
     for (int y = 0; y < n_rows; y += PNV_CONVERT_LINES) {
-        const int n = min_int(PNV_CONVERT_LINES, n_rows - y), at = y * PNV_FETCH_STRIDE;
+        const int n = pnv_min(PNV_CONVERT_LINES, n_rows - y), at = y * PNV_FETCH_STRIDE;
         int16_t *const dst[3] = {room->samples[0] + at, room->samples[1] + at, room->samples[2] + at};
         if (v->decimates)
             color_and_decimate_rows(room, dsp, v, planes, dst, x0, y0 + y, width, n);
@@ -192,7 +187,7 @@ const int16_t *pnv_convert_unit(PnvConvertScratch *room, const PnvDsp *dsp, cons
                                 const PnvChromaGrid *grid, const PnvPlane *planes, int c, int x0, int y0, int width,
                                 int height)
 {
-    const int n_rows = min_int(16, height - y0);
+    const int n_rows = pnv_min(16, height - y0);
 
     if (v->is_rgb) {
         if (c == 0)
