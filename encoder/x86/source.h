@@ -32,7 +32,7 @@ typedef struct PnvSource {
     const PnvGroups *groups;
 } PnvSource;
 
-/** Eight columns and, for the upper lane, those 32 further on. */
+/** Eight columns and, for the upper lane, eight others. */
 typedef struct PnvSourceEight {
     ptrdiff_t at, further; /**< Bytes of the row up to the first, and from there to the upper. */
     __m256i pick[3];       /**< Of groups the bytes of each 16, */
@@ -71,12 +71,14 @@ PNV_INLINE int pnv_source_first(const PnvSource *s, PnvSourceKind kind)
     return pnv_source_is_groups(kind) ? s->x : 0;
 }
 
-PNV_INLINE PnvSourceEight pnv_source_eight(const PnvSource *s, int column, PnvSourceKind kind)
+/** Those from column on, and those so many columns further on: a multiple of 8, 0 where only the lower lane counts. */
+PNV_INLINE PnvSourceEight pnv_source_eight(const PnvSource *s, int column, int further, PnvSourceKind kind)
 {
-    const int low = pnv_source_first(s, kind) + column, high = low + 32, n = kind == PNV_SOURCE_LUMA ? 6 : 3;
+    const int low = pnv_source_first(s, kind) + column, high = low + further, n = kind == PNV_SOURCE_LUMA ? 6 : 3;
     PnvSourceEight e = {.at = pnv_source_at(s, low, kind)};
 
-    e.further = pnv_source_is_groups(kind) ? pnv_source_at(s, high, kind) - e.at : 4 * pnv_source_bytes(kind);
+    e.further = pnv_source_is_groups(kind) ? pnv_source_at(s, high, kind) - e.at
+                                           : (ptrdiff_t)further * pnv_source_bytes(kind) / 8;
     if (!pnv_source_is_groups(kind))
         return e;
     const PnvGroups *g = s->groups;
@@ -98,17 +100,14 @@ PNV_INLINE __m256i pnv_masked_halves(__m256i a, __m256i b, int mask)
     return _mm256_packus_epi32(_mm256_and_si256(a, m), _mm256_and_si256(b, m));
 }
 
-/** Eight words of 16 bits in each lane, and nothing but the samples in them. partial: the upper ones are not there. */
-PNV_INLINE __m256i pnv_source_words(const uint8_t *at, const PnvSourceEight *e, int mask, PnvSourceKind kind,
-                                    int partial)
+/** Eight words of 16 bits in each lane, and nothing but the samples in them. */
+PNV_INLINE __m256i pnv_source_words(const uint8_t *at, const PnvSourceEight *e, int mask, PnvSourceKind kind)
 {
     const int n = pnv_source_bytes(kind) / 16;
     __m256i v[4];
 
     for (int i = 0; i < n; i++) {
-        v[i] = _mm256_zextsi128_si256(_mm_loadu_si128((const __m128i *)(at + 16 * i)));
-        if (!partial)
-            v[i] = pnv_load_halves(at + 16 * i, at + e->further + 16 * i);
+        v[i] = pnv_load_halves(at + 16 * i, at + e->further + 16 * i);
         if (pnv_source_is_groups(kind))
             v[i] = _mm256_shuffle_epi8(v[i], e->pick[i]);
     }
@@ -123,20 +122,18 @@ PNV_INLINE __m256i pnv_source_words(const uint8_t *at, const PnvSourceEight *e, 
     return kind == PNV_SOURCE_SAMPLES ? v[0] : _mm256_and_si256(v[0], _mm256_set1_epi16((short)mask));
 }
 
-/** Eight columns of a row at fetch's scale, and those 32 further on in the upper lane. */
-PNV_INLINE __m256i pnv_source_load(const uint8_t *row, const PnvSourceEight *e, const PnvSource *s, PnvSourceKind kind,
-                                   int partial)
+/** Eight columns of a row at fetch's scale, and the others in the upper lane. */
+PNV_INLINE __m256i pnv_source_load(const uint8_t *row, const PnvSourceEight *e, const PnvSource *s, PnvSourceKind kind)
 {
     const __m256i middle = _mm256_set1_epi16(8192);
     const uint8_t *at = row + e->at;
 
     if (kind == PNV_SOURCE_BYTES) {
-        __m128i low = _mm_loadl_epi64((const __m128i *)at);
-        if (!partial)
-            low = _mm_unpacklo_epi64(low, _mm_loadl_epi64((const __m128i *)(at + e->further)));
-        return _mm256_sub_epi16(_mm256_slli_epi16(_mm256_cvtepu8_epi16(low), 6), middle);
+        const __m128i both = _mm_unpacklo_epi64(_mm_loadl_epi64((const __m128i *)at),
+                                                _mm_loadl_epi64((const __m128i *)(at + e->further)));
+        return _mm256_sub_epi16(_mm256_slli_epi16(_mm256_cvtepu8_epi16(both), 6), middle);
     }
-    __m256i v = pnv_source_words(at, e, s->mask, kind, partial);
+    __m256i v = pnv_source_words(at, e, s->mask, kind);
     if (kind == PNV_SOURCE_SAMPLES)
         return v;
     if (kind == PNV_SOURCE_WORDS || kind == PNV_SOURCE_SECOND || kind == PNV_SOURCE_FOURTH)

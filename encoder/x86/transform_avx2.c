@@ -6,7 +6,8 @@
  * A group is 16 blocks that follow each other in slice order, 64 columns of 16 rows. It is two halves of four sources,
  * each of them two blocks of 8 columns in the two 128-bit lanes, block column c in the lower, c + 4 in the upper one,
  * chosen so that after the row pass the 32-bit sums of the two halves are the even and the odd blocks in slice order.
- * One shift and one blend then drop the fractions and give a row of the output.
+ * One shift and one blend then drop the fractions and give a row of the output. A unit of 8 blocks or less is a half
+ * of its own, whose sources are in slice order, block columns 0 and 1 in the lower lane, 2 and 3 in the upper one.
  */
 #include <immintrin.h>
 #include <string.h>
@@ -107,12 +108,20 @@ PNV_INLINE __m256i quantize(__m256i c, const PnvQuantTwice *s)
     return _mm256_sign_epi16(m, c);
 }
 
-/** Store what the row pass gave for one raster position. */
+/** The results of a half alone, in the lower lane. */
+PNV_INLINE __m256i high_halves_of_8(__m256i sums)
+{
+    const __m256i c = _mm256_srai_epi32(sums, 16);
+
+    return _mm256_zextsi128_si256(_mm_packs_epi32(_mm256_castsi256_si128(c), _mm256_extracti128_si256(c, 1)));
+}
+
+/** Store what the row pass gave for one raster position. partial: all is in even. */
 PNV_INLINE void put_row(const Output *o, int raster, __m256i even, __m256i odd, int partial, int quantizing)
 {
     const int scan = o->scan_of[raster];
     int16_t *to = o->coef + scan * o->stride;
-    __m256i c = high_halves(even, odd);
+    __m256i c = partial ? high_halves_of_8(even) : high_halves(even, odd);
 
     if (quantizing)
         c = quantize(c, &o->quant->twice[scan]);
@@ -127,7 +136,7 @@ PNV_INLINE void put_row(const Output *o, int raster, __m256i even, __m256i odd, 
 }
 
 /**
- * One group. kind, partial (blocks are missing) and quantizing are constants.
+ * One group. kind, partial (8 blocks or less) and quantizing are constants.
  *
  * What the next slice reads is asked for in the row pass: the column pass loads what may still be on its way itself, and
  * a prefetch there takes one of the few places for lines that are, for which loads then wait.
@@ -136,31 +145,34 @@ PNV_INLINE void transform_group(const Output *output, const PnvSource *s, PnvSou
                                 int quantizing)
 {
     const Output local = *output, *const o = &local; /* whose members no store can change */
+    const int n_halves = partial ? 1 : N_HALVES;
     __m256i columns[8][N_HALVES * N_SOURCES]; /* by frequency */
 
-    for (int i = 0; i < N_HALVES * N_SOURCES; i++) {
+    for (int i = 0; i < n_halves * N_SOURCES; i++) {
         /* Luma: bottom is the lowest bit of the source, then the macroblock; the half is the column in that. Chroma:
-         * the half is top or bottom, the source the column. */
-        const int half = i / N_SOURCES, j = i % N_SOURCES;
-        const int bottom = o->is_luma ? j & 1 : half, column = o->is_luma ? (j & 2) + half : j;
+         * the half is top or bottom, the source the column. Partial: see above. */
+        const int half = i / N_SOURCES, j = i % N_SOURCES, high = j >> 1, low = j & 1;
+        const int bottom = partial ? (o->is_luma ? high : low) : o->is_luma ? low : half;
+        const int column = partial ? (o->is_luma ? low : high) : o->is_luma ? 2 * high + half : j;
+        const int further = !partial ? 32 : o->n_blocks == 8 ? 16 : 0;
         __m256i r[8];
         if (partial && 2 * column >= o->n_blocks) {
             for (int v = 0; v < 8; v++)
                 columns[v][i] = _mm256_setzero_si256();
             continue;
         }
-        const PnvSourceEight e = pnv_source_eight(s, 8 * column, kind);
+        const PnvSourceEight e = pnv_source_eight(s, 8 * column, further, kind);
         for (int y = 0; y < 8; y++)
-            r[y] = pnv_source_load(s->row[8 * bottom + y], &e, s, kind, partial);
+            r[y] = pnv_source_load(s->row[8 * bottom + y], &e, s, kind);
         column_pass(&columns[0][i], N_HALVES * N_SOURCES, r);
     }
     for (int v = 0; v < 8; v++) {
         const uint32_t *k = row_factors;
         const __m256i half = _mm256_set1_epi32(1 << 15);
-        __m256i p[N_HALVES][4], zero[N_HALVES], four[N_HALVES];
+        __m256i p[N_HALVES][4], zero[N_HALVES] = {0}, four[N_HALVES] = {0};
         for (int i = 2 * v; kind != PNV_SOURCE_SAMPLES && i < 2 * v + 2; i++)
             pnv_source_ask(s, s->row[i], partial ? 4 * o->n_blocks : GROUP_COLUMNS, kind);
-        for (int h = 0; h < N_HALVES; h++) {
+        for (int h = 0; h < n_halves; h++) {
             transpose(p[h], columns[v] + N_SOURCES * h);
             const __m256i outer = ADD(half, ADD(MUL(p[h][0], k, 0), MUL(p[h][3], k, 0)));
             const __m256i inner = ADD(MUL(p[h][1], k, 0), MUL(p[h][2], k, 0));
@@ -171,8 +183,8 @@ PNV_INLINE void transform_group(const Output *output, const PnvSource *s, PnvSou
         put_row(o, 8 * v + 4, four[0], four[1], partial, quantizing);
         static const uint8_t frequency[6] = {2, 6, 1, 3, 5, 7}; /* as row_factors has them */
         for (int n = 0; n < 6; n++)
-            put_row(o, 8 * v + frequency[n], row_sum(p[0], k + 1 + 4 * n), row_sum(p[1], k + 1 + 4 * n), partial,
-                    quantizing);
+            put_row(o, 8 * v + frequency[n], row_sum(p[0], k + 1 + 4 * n),
+                    partial ? p[0][0] : row_sum(p[1], k + 1 + 4 * n), partial, quantizing);
     }
 }
 
