@@ -27,8 +27,8 @@ typedef struct PnvSource {
     const uint8_t *row[16]; /**< Where column x begins; of groups column 0. */
     ptrdiff_t ahead;        /**< Bytes to what the next slice will read. */
     int x;                  /**< Column that comes first, for groups. */
-    int mask;        /**< The sample in its word, */
-    int up;          /**< and bits to where fetch has it; of every second or fourth word to the top. */
+    int mask;               /**< The sample in its word, */
+    int up;                 /**< and bits to where fetch has it; of every second or fourth word to the top. */
     const PnvGroups *groups;
 } PnvSource;
 
