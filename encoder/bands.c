@@ -151,6 +151,17 @@ static void reset_band(PnvBand *band)
     band->failed = 0;
 }
 
+/** Code the next slice at the constant quantizer. Its bytes. */
+static size_t code_slice(Walk *w, uint8_t *dst)
+{
+    size_t alpha_bytes;
+    const size_t n = pnv_encode_slice(&w->job, w->common->plan->params.quantizer, dst, &alpha_bytes);
+
+    w->band->alpha_bytes += alpha_bytes;
+    w->band->n_coded++;
+    return n;
+}
+
 void pnv_band_code(void *arg, int band, int worker)
 {
     PnvFrame *frame = arg;
@@ -160,13 +171,10 @@ void pnv_band_code(void *arg, int band, int worker)
     walk_band(&w, frame, band, worker);
     reset_band(w.band);
     do {
-        size_t alpha_bytes;
         if (reserve_slice(&w))
             return;
-        const size_t n = pnv_encode_slice(&w.job, quantizer, w.band->data + w.band->size, &alpha_bytes);
+        const size_t n = code_slice(&w, w.band->data + w.band->size);
         *w.slice = (PnvCodedSlice){.coded = {keep(w.band, n, quantizer)}};
-        w.band->alpha_bytes += alpha_bytes;
-        w.band->n_coded++;
     } while (walk_next(&w));
 }
 
@@ -186,7 +194,6 @@ static int reserve_frame(PnvFrame *frame, size_t n_used, size_t more)
 static size_t code_picture(PnvFrame *frame, int i, size_t begin, int worker)
 {
     const PnvGrid *grid = &pnv_frame_framing(frame)->picture[i].grid;
-    const int quantizer = frame->common->plan->params.quantizer;
     size_t table = begin + PNV_PICTURE_HEADER_BYTES, at = table + 2 * (size_t)grid->n_slices;
     Walk w;
 
@@ -195,15 +202,12 @@ static size_t code_picture(PnvFrame *frame, int i, size_t begin, int worker)
     if (reserve_frame(frame, begin, at - begin))
         return 0;
     do {
-        size_t alpha_bytes;
         if (reserve_frame(frame, at, next_slice_bound(&w)))
             return 0;
-        const size_t n = pnv_encode_slice(&w.job, quantizer, frame->data + at, &alpha_bytes);
+        const size_t n = code_slice(&w, frame->data + at);
         pnv_layout_slice_size(frame->data + table, n);
         table += 2;
         at += n;
-        w.band->alpha_bytes += alpha_bytes;
-        w.band->n_coded++;
     } while (walk_next(&w));
     pnv_layout_picture_header(frame->data + begin, grid, (uint32_t)(at - begin));
     return at;
@@ -313,15 +317,9 @@ static const PnvPiece *chosen_piece(const PnvFrame *frame, int i)
 
 size_t pnv_band_bytes(const PnvFrame *frame, int band)
 {
-    size_t bytes = 0;
-    int first;
+    const PnvBand *b = &frame->bands[band];
 
-    if (!frame->is_searched)
-        return frame->bands[band].size;
-    const int n = pnv_band_slices(frame, band, &first);
-    for (int k = first; k < first + n; k++)
-        bytes += chosen_piece(frame, k)->bytes;
-    return bytes;
+    return frame->is_searched ? b->wanted_bytes + b->alpha_bytes : b->size; /* the last round wanted all slices */
 }
 
 void pnv_band_place(void *arg, int band, int worker)
