@@ -23,16 +23,9 @@ static void load_row(uint16_t *dst, const PnvPlane *plane, int x, int y, int n, 
 {
     const uint8_t *row = plane->data + (ptrdiff_t)pnv_plane_inside(y, plane->height) * plane->stride;
     const PnvColumns there = pnv_plane_columns(plane, x, n);
-    uint16_t *to = dst + there.left;
 
-    load_samples(to, plane, row, there.first, there.n, up);
-    to += there.n;
-    while (to < dst + n) {
-        *to = to[-1];
-        to++;
-    }
-    for (int i = 0; i < there.left; i++)
-        dst[i] = dst[there.left];
+    load_samples(dst + there.left, plane, row, there.first, there.n, up);
+    pnv_columns_repeat(dst, &there);
 }
 
 void pnv_load_c(uint16_t *dst, ptrdiff_t stride, const PnvPlane *plane, int x, int y, int n, int n_rows,

@@ -101,6 +101,16 @@ PNV_SHARED PnvColumns pnv_plane_columns(const PnvPlane *p, int x, int n)
     return c;
 }
 
+/** Fill in what lies beside: a row of columns, those that are there in their place. */
+PNV_SHARED void pnv_columns_repeat(uint16_t *row, const PnvColumns *c)
+{
+    for (int i = 0; i < c->left; i++)
+        row[i] = row[c->left];
+    row += c->left + c->n;
+    for (int i = 0; i < c->right; i++)
+        row[i] = row[-1];
+}
+
 /** The sample at (x, y), of the nearest that is there. */
 PNV_SHARED int pnv_plane_at(const PnvPlane *p, int x, int y)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "ahead.h"
-#include "groups.h"
+#include "vectors.h"
 #include "x86.h"
 
 enum { N_PIXELS = 16 }; /* at a time */
@@ -164,16 +164,6 @@ PNV_INLINE void color_pixels(int16_t *const dst[3], const uint8_t *src, ptrdiff_
     }
 }
 
-/** What lies beside the plane. */
-PNV_INLINE void repeat_ends(int16_t *dst, const PnvColumns *there)
-{
-    for (int i = 0; i < there->left; i++)
-        dst[i] = dst[there->left];
-    dst += there->left + there->n;
-    for (int i = 0; i < there->right; i++)
-        dst[i] = dst[-1];
-}
-
 PNV_INLINE void color_pixel_rows(int16_t *const dst[3], ptrdiff_t stride, const PnvPlane planes[3],
                                  const PnvColor *color, const PnvColumns *there, int y, int n_rows, int is_words)
 {
@@ -187,7 +177,7 @@ PNV_INLINE void color_pixel_rows(int16_t *const dst[3], ptrdiff_t stride, const 
         int16_t *const to[3] = {dst[0] + inside, dst[1] + inside, dst[2] + inside};
         color_pixels(to, src, p.row_bytes - begin, there->n, &p, is_words);
         for (int k = 0; k < 3; k++)
-            repeat_ends(dst[k] + at, there);
+            pnv_columns_repeat((uint16_t *)dst[k] + at, there);
         pnv_ask_for_row(src, bytes, ahead, PNV_FETCH_STRIDE * PIXEL_BYTES);
     }
 }

@@ -15,6 +15,7 @@
 #include "codeword.h"
 #include "compact.h"
 #include "entropy.h"
+#include "vectors.h"
 #include "words.h"
 
 enum {
@@ -76,13 +77,6 @@ PNV_INLINE __m256i load_unaligned(const void *at)
     return _mm256_loadu_si256(at);
 }
 
-PNV_INLINE uint64_t sum_of_4(__m256i v)
-{
-    const __m128i two = _mm_add_epi64(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
-
-    return (uint64_t)_mm_cvtsi128_si64(two) + (uint64_t)_mm_extract_epi64(two, 1);
-}
-
 /** Levels, and runs by their lowest bytes. Returns the sum of these. */
 static uint64_t split(List *list)
 {
@@ -99,7 +93,7 @@ static uint64_t split(List *list)
                             to_bytes(_mm256_and_si256(a, low), _mm256_and_si256(b, low)));
         sum = _mm256_add_epi64(sum, _mm256_sad_epu8(run, _mm256_setzero_si256()));
     }
-    return sum_of_4(sum);
+    return pnv_sum_of_4(sum);
 }
 
 /** Positions of n levels, and from them the runs again. */
@@ -138,7 +132,7 @@ static int position_before(const List *list, int i)
         return (int16_t)list->position[LANES + i - 1];
     for (int k = LANES; k < LANES + i; k += LANES)
         sum = _mm256_add_epi64(sum, _mm256_sad_epu8(load_unaligned(list->run + k), _mm256_setzero_si256()));
-    return (int)sum_of_4(sum) - 1;
+    return (int)pnv_sum_of_4(sum) - 1;
 }
 
 static void list_levels(List *list, const int16_t *level, int n_all)
@@ -563,5 +557,5 @@ size_t pnv_entropy_bits_avx2(const int16_t *level, int n_blocks)
     }
     for (; words.n > 0; words.n--)
         bits += words.length[words.n - 1];
-    return bits + sum_of_4(sum);
+    return bits + pnv_sum_of_4(sum);
 }

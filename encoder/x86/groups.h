@@ -42,12 +42,6 @@ static inline const PnvGroups *pnv_groups(const PnvPlane *p)
     return &(p->packing == PNV_PACKING_V210 ? pnv_groups_v210 : pnv_groups_uyvp)[p->component];
 }
 
-PNV_INLINE __m256i pnv_load_halves(const void *low, const void *high)
-{
-    return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)low)),
-                                   _mm_loadu_si128((const __m128i *)high), 1);
-}
-
 /** For a shuffle of the 16 bytes from 16 * window on: of these numbers of bytes those that lie there, else nothing. */
 PNV_INLINE __m256i pnv_groups_pick(__m256i bytes, int window)
 {

@@ -10,6 +10,7 @@
 #include "ahead.h"
 #include "groups.h"
 #include "load.h"
+#include "vectors.h"
 #include "x86.h"
 
 /** How samples lie; constant in each loop. */
@@ -38,7 +39,7 @@ typedef struct Part {
     const uint8_t *data;
     ptrdiff_t stride;
     int y, last_y, n_rows;
-    int n, left, right;       /**< Samples that are there, and how often the first and the last of them repeat. */
+    PnvColumns there;         /**< Samples that are, and what lies beside them. */
     ptrdiff_t begin, end;     /**< Bytes from the beginning of a row: of the first sample, of what may be read. */
     int skipped;              /**< Samples of the first group. */
     int bytes;                /**< Of a row, from begin on. */
@@ -135,9 +136,9 @@ PNV_INLINE void load_samples(uint16_t *dst, const uint8_t *row, const Part *p, K
     const uint8_t *at = row + p->begin, *end = row + p->end;
     int x = 0;
 
-    for (; x < p->n && end - at >= reads; x += LANES, at += LANES * step)
+    for (; x < p->there.n && end - at >= reads; x += LANES, at += LANES * step)
         _mm256_storeu_si256((__m256i *)(dst + x), scaled(sixteen(at, p, kind), p));
-    if (x < p->n) { /* at the end of the row, which is less than a step further */
+    if (x < p->there.n) { /* at the end of the row, which is less than a step further */
         uint8_t copy[8 * LANES] = {0};
         memcpy(copy, at, (size_t)(end - at));
         _mm256_storeu_si256((__m256i *)(dst + x), scaled(sixteen(copy, p, kind), p));
@@ -185,9 +186,9 @@ PNV_INLINE void load_groups(uint16_t *dst, const uint8_t *row, const Part *p, co
         x = 2 * GROUP_SAMPLES - p->skipped;
         at += step;
     }
-    for (; x < p->n && end - at >= reads; x += 2 * GROUP_SAMPLES, at += step)
+    for (; x < p->there.n && end - at >= reads; x += 2 * GROUP_SAMPLES, at += step)
         store_lanes(dst + x, scaled(two_lanes(at, g, lane_bytes, is_chroma), p));
-    if (x < p->n) {
+    if (x < p->there.n) {
         uint8_t copy[64] = {0};
         memcpy(copy, at, (size_t)(end - at));
         store_lanes(dst + x, scaled(two_lanes(copy, g, lane_bytes, is_chroma), p));
@@ -198,11 +199,7 @@ PNV_INLINE void load_groups(uint16_t *dst, const uint8_t *row, const Part *p, co
 PNV_INLINE void end_row(uint16_t *dst, const uint8_t *row, const Part *p)
 {
     pnv_ask_for_row(row + p->begin, p->bytes, p->ahead, p->least);
-    for (int i = 0; i < p->left; i++)
-        dst[i] = dst[p->left];
-    dst += p->left + p->n;
-    for (int i = 0; i < p->right; i++)
-        dst[i] = dst[-1];
+    pnv_columns_repeat(dst, &p->there);
 }
 
 /** All that is constant of a kind is so where this is called. */
@@ -215,9 +212,9 @@ PNV_INLINE void each_row(const Part *part, Kind kind, int step, int reads, const
         const int y = p->y + i < 0 ? 0 : p->y + i < p->last_y ? p->y + i : p->last_y;
         const uint8_t *row = p->data + y * p->stride;
         if (kind == GROUPS)
-            load_groups(dst + p->left, row, p, g, step, is_chroma);
+            load_groups(dst + p->there.left, row, p, g, step, is_chroma);
         else
-            load_samples(dst + p->left, row, p, kind, step, reads);
+            load_samples(dst + p->there.left, row, p, kind, step, reads);
         end_row(dst, row, p);
     }
 }
@@ -275,7 +272,7 @@ static Kind find_kind(const PnvPlane *p)
 static void ask_ahead(Part *p)
 {
     p->ahead = pnv_ahead(p->begin, p->begin + p->bytes, p->end, p->stride);
-    p->least = PNV_FETCH_STRIDE * p->bytes / p->n;
+    p->least = PNV_FETCH_STRIDE * p->bytes / p->there.n;
 }
 
 /** Returns -1 where that is left to C. */
@@ -285,11 +282,11 @@ static int load_rows(uint16_t *dst, ptrdiff_t dst_stride, const PnvPlane *plane,
     const Kind kind = find_kind(plane);
     const PnvColumns there = pnv_plane_columns(plane, x, n);
     Part p = {.dst = dst, .dst_stride = dst_stride, .data = plane->data, .stride = plane->stride, .y = y,
-              .last_y = plane->height - 1, .n_rows = n_rows, .n = there.n, .left = there.left, .right = there.right,
+              .last_y = plane->height - 1, .n_rows = n_rows, .there = there,
               .begin = (ptrdiff_t)there.first * plane->step, .end = pnv_plane_row_bytes(plane), .shift = plane->shift,
               .mask = (1 << plane->depth) - 1, .up = up, .offset = offset};
 
-    p.bytes = p.n * plane->step;
+    p.bytes = there.n * plane->step;
     if (kind == OTHER)
         return -1;
     if (kind == GROUPS) {
@@ -297,7 +294,7 @@ static int load_rows(uint16_t *dst, ptrdiff_t dst_stride, const PnvPlane *plane,
         const int lane_bytes = (plane->component == 0 ? 1 : 2) * g->bytes;
         p.begin = (ptrdiff_t)(there.first / GROUP_SAMPLES) * lane_bytes;
         p.skipped = there.first % GROUP_SAMPLES;
-        p.bytes = (p.n + p.skipped) * lane_bytes / GROUP_SAMPLES;
+        p.bytes = (there.n + p.skipped) * lane_bytes / GROUP_SAMPLES;
         ask_ahead(&p);
         load_group_rows(&p, g, plane->component > 0);
     } else {

@@ -6,6 +6,7 @@
 #include <immintrin.h>
 
 #include "slice.h"
+#include "vectors.h"
 #include "x86.h"
 
 enum { LANES = 16, ROWS = 16 /* every fourth one */, MAX_SIZES = ROWS * PNV_MAX_BLOCKS, EDGES = 4 };
@@ -79,11 +80,8 @@ PNV_INLINE void count_from(uint32_t count[EDGES], const int8_t *byte, int n, con
         for (int k = 0; k < EDGES; k++)
             in_lane[k] = _mm256_sub_epi8(in_lane[k], _mm256_cmpgt_epi8(v, below[k]));
     }
-    for (int k = 0; k < EDGES; k++) {
-        const __m256i sums = _mm256_sad_epu8(in_lane[k], _mm256_setzero_si256());
-        const __m128i two = _mm_add_epi64(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
-        count[k] = (uint32_t)_mm_cvtsi128_si32(_mm_add_epi64(two, _mm_unpackhi_epi64(two, two)));
-    }
+    for (int k = 0; k < EDGES; k++)
+        count[k] = (uint32_t)pnv_sum_of_4(_mm256_sad_epu8(in_lane[k], _mm256_setzero_si256()));
 }
 
 void pnv_rate_histogram_avx2(PnvRateHistogram *h, const int16_t *coef, int n_blocks, const uint16_t reciprocal[64])

@@ -8,6 +8,7 @@
 
 #include "ahead.h"
 #include "groups.h"
+#include "vectors.h"
 
 /** What rows are; constant in each loop. */
 typedef enum PnvSourceKind {
